@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Kill the commands that write a snapcraft.yaml, and check that the file is whole.
 
-The script kills each way of writing (``set``, ``lint --fix``, ``advise --set``, and
+The script kills each way of writing (``set``, ``lint --fix``, ``advise --fix``, and
 ``write`` of the snapcraft plugin) with SIGKILL: at system calls spread over its whole
 run, at each of the last ones, and after random delays. The file must then have the old
 bytes or the new ones.
@@ -165,7 +165,7 @@ def prepare(way: str, directory: Path) -> Callable[[], int]:
                 "--max-launches",
                 "1000000000",
             ),
-            *("--set", "--project", str(project)),
+            *("--fix", "--project", str(project)),
         ],
     }[way]
     return lambda: run_command_line(words)

@@ -89,7 +89,7 @@ def commands(scratch: Path) -> dict[str, list[str]]:
         "lint": ["lint", str(snap), "--exit-zero"],
         "resquash": ["lint", str(snap), "--resquash", "--exit-zero"],
         "record": [
-            *("record", "--root", str(prime), "--app", "sample", *ready),
+            *("record", str(prime), "--app", "sample", *ready),
             *("-o", str(scratch / "out/profile")),
         ],
         "measure": [

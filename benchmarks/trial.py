@@ -40,8 +40,6 @@ from snapcraft_compression_advisor.trial import census
 from snapcraft_compression_advisor.trial.census import Ladder
 from snapcraft_compression_advisor.trial.estimate import estimate_total
 from snapcraft_compression_advisor.trial.look import look_at_blocks
-from snapcraft_compression_advisor.trial.partial import HALVED
-from snapcraft_compression_advisor.trial.phase import lower_half
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -230,7 +228,7 @@ def intervals_held(
         layout = lay_out(payload)
         ladders = []
         for seed in range(seeds):
-            ladder = Ladder(payload, layout, certain=tuple, seed=seed)
+            ladder = Ladder(payload, layout, seed=seed)
             ladder.climb(scale=1)
             ladders.append(ladder)
     held = {}
@@ -271,9 +269,9 @@ class Remembered:
 
 def holds(ladder: Ladder, codec: str, true: NDArray[np.float64]) -> bool:
     """Tell whether the interval of one draw holds the sum of all blocks' sizes."""
-    sample = lower_half(ladder.sample) if codec in HALVED else ladder.sample
+    stored = true[ladder.sample.members]
     model = ladder.models.get(codec)
-    found = estimate_total(ladder.phases, sample, true[sample.members], model)
+    found = estimate_total(ladder.phases, ladder.sample, stored, model)
     error = abs(found.total_bytes - float(true.sum()))
     return round(error) <= found.half_width_bytes
 

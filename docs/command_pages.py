@@ -35,7 +35,7 @@ _FILES = (
     ("compression-advisor.yaml", "what the project asks for"),
     (
         "snapcraft.yaml",
-        "whose compression key set, advise --set and lint --fix change",
+        "changed by set, and by --fix of advise, lint and trim",
     ),
 )
 

@@ -9,7 +9,7 @@ from snapcraft_compression_advisor.cli.command_texts import (
     read_global_options,
 )
 from snapcraft_compression_advisor.cli.commands import APP_NAME
-from snapcraft_compression_advisor.cli.schema import SCHEMAS
+from snapcraft_compression_advisor.cli.listings import SCHEMAS
 from snapcraft_compression_advisor.devices.builtin_devices import builtin_devices
 from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
 
@@ -39,8 +39,8 @@ _compression_advisor() {{
         prev=${{COMP_WORDS[COMP_CWORD - 2]}}
     fi
     for word in "${{COMP_WORDS[@]:1:COMP_CWORD-1}}"; do
-        case $word in
-        {commands}) command=$word && break ;;
+        case "$command $word" in
+        {commands}) command=${{command:+$command }}$word ;;
         esac
     done
     case "$command $prev" in
@@ -69,7 +69,8 @@ def render_bash_completion() -> str:
     commands = read_commands()
     names = [command.name for command in commands]
     shared = [name for option in read_global_options() for name in option.names]
-    text = _HEAD.format(name=APP_NAME, commands=" | ".join(names))
+    patterns = (f'"{name}"' if " " in name else f'" {name}"' for name in names)
+    text = _HEAD.format(name=APP_NAME, commands=" | ".join(patterns))
     text += "".join(
         _values(f'*" {name}"', option)
         for option in read_global_options()
@@ -80,8 +81,12 @@ def render_bash_completion() -> str:
     text += _MIDDLE
     for command in commands:
         own = [name for each in command.arguments for name in each.names]
-        text += f'    {command.name}) words="{" ".join([*own, *shared])}" ;;\n'
-    text += f'    *) words="{" ".join([*names, "help", *shared])}" ;;\n'
+        own += [
+            name.split()[1] for name in names if name.startswith(f"{command.name} ")
+        ]
+        text += f'    "{command.name}") words="{" ".join([*own, *shared])}" ;;\n'
+    first = [name for name in names if " " not in name]
+    text += f'    *) words="{" ".join([*first, "help", *shared])}" ;;\n'
     return text + _TAIL.format(name=APP_NAME, arguments=_named_things())
 
 

@@ -9,7 +9,7 @@ from command_pages import render_command_reference, render_man_page
 from completion import render_bash_completion
 from glossary_links import with_glossary_links
 from settings_page import render_settings_page
-from snapcraft_compression_advisor.cli.schema import SCHEMAS
+from snapcraft_compression_advisor.cli.listings import SCHEMAS
 from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
 from snapcraft_compression_advisor.report.rule_pages import (
     render_rule_index,

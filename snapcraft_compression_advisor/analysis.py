@@ -37,7 +37,7 @@ from .payload.snap_yaml import COMPONENT_TYPE
 from .payload.source import Payload, PayloadKind, SnapPayload
 from .trial.exact import run_exact_trial
 from .trial.result import Progress, TrialResult
-from .trial.sampled import ORDINARY, Effort, run_sampled_trial
+from .trial.sampled import run_sampled_trial
 
 if TYPE_CHECKING:
     from .launch.profile import LaunchProfile
@@ -106,7 +106,6 @@ class Request:
     :param policy: when lzo is worth its bytes.
     :param declared_compression: of snapcraft.yaml, where one was found.
     :param exact: whether to pack with every codec rather than try some blocks.
-    :param effort: else, how many blocks to try and with which codecs.
     :param size_limits: bytes that images are compared with: the trial goes on as long
         as one of these lies within the interval of the declared codec's size.
     :param surroundings: the snaps that it runs with, as far as they are at hand.
@@ -121,7 +120,6 @@ class Request:
     policy: Policy = field(default_factory=Policy)
     declared_compression: str | None = None
     exact: bool = False
-    effort: Effort = ORDINARY
     size_limits: tuple[float, ...] = ()
     surroundings: Surroundings = field(default_factory=Surroundings)
     component_read: Literal["all", "none"] | None = None
@@ -179,11 +177,6 @@ class _Launches:
         default_factory=list
     )
 
-    def paths(self) -> frozenset[str]:
-        """Return the files that any of them reads."""
-        sets = (launch.launch_set for launch in self.found.result())
-        return frozenset(file.path for each in sets for file in each.files)
-
     def by(self, trial: TrialResult) -> tuple[LaunchAnalysis, ...]:
         """Return what they cost, found out once for a trial's result."""
         if not self.known or self.known[-1][0] is not trial:
@@ -202,7 +195,7 @@ def _try_codecs(
 ) -> TrialResult:
     """Pack with every codec, or try blocks until advice and sizes are decided."""
     if request.exact:
-        return run_exact_trial(payload, wanted=launches.paths(), progress=progress)
+        return run_exact_trial(payload, progress=progress)
 
     def decided(trial: TrialResult) -> bool:
         evidence = _evidence(payload, request, trial, launches.by(trial))
@@ -210,13 +203,7 @@ def _try_codecs(
             _straddles(trial, evidence.declared, limit) for limit in request.size_limits
         )
 
-    return run_sampled_trial(
-        payload,
-        wanted=launches.paths,
-        progress=progress,
-        decided=decided,
-        effort=request.effort,
-    )
+    return run_sampled_trial(payload, progress=progress, decided=decided)
 
 
 def _choose_apps(payload: Payload, request: Request) -> tuple[tuple[str, ...], str]:

@@ -27,7 +27,7 @@ from .payload.snap_yaml import split_component_name
 from .payload.source import Payload
 from .payload.stack import stack_of
 from .trial.result import Progress, TrialResult
-from .trial.sampled import LEAST, run_sampled_trial
+from .trial.sampled import run_sampled_trial
 
 if TYPE_CHECKING:
     from .launch.fit import FittedProfile
@@ -280,19 +280,11 @@ def _trials_of_others(
     launches: Sequence[LaunchAnalysis], progress: Progress
 ) -> Mapping[int, TrialResult]:
     """Try the codecs on the snaps that the advice isn't about, each once."""
-    wanted: dict[int, tuple[Payload, set[str]]] = {}
-    for part in (part for launch in launches for part in launch.stack):
-        if part.payload is not None and not part.judged:
-            _, paths = wanted.setdefault(id(part.payload), (part.payload, set()))
-            paths.update(file.path for file in part.launch_set.files)
+    parts = (part for launch in launches for part in launch.stack if not part.judged)
+    others = {id(part.payload): part.payload for part in parts}
     trials = {}
-    for number, (payload, paths) in wanted.items():
-        progress(f"Compressing a sample of {payload.snap.name}")
-        trials[number] = run_sampled_trial(
-            payload,
-            wanted=partial(frozenset, paths),
-            progress=progress,
-            decided=lambda _: True,
-            effort=LEAST,
-        )
+    for number, payload in others.items():
+        if payload is not None:
+            progress(f"Compressing a sample of {payload.snap.name}")
+            trials[number] = run_sampled_trial(payload, progress=progress)
     return trials

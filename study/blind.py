@@ -210,9 +210,9 @@ def score(row: Drawn, trees: Path, base: Path, device: DeviceProfile) -> BlindSc
         own = Path(scratch) / name
         link_own_files(trees / name, base, own)
         sets = [_within(own, guessed), _within(own, recorded)]
-        own_trial = try_blocks(DirectoryPayload(own), sets)
+        own_trial = try_blocks(DirectoryPayload(own))
         on_base = [_verdict(each, own_trial, device) for each in sets]
-    trial = try_blocks(payload, (guessed, recorded))
+    trial = try_blocks(payload)
     (saved,) = savings(guessed, trial, [device])
     (recorded_saved,) = savings(recorded, trial, [device])
     share = guessed.read_share

@@ -36,8 +36,7 @@ from snapcraft_compression_advisor.trial.census import (
     TRIED_BLOCKS,
 )
 from snapcraft_compression_advisor.trial.estimate import estimate_total
-from snapcraft_compression_advisor.trial.partial import HALVED
-from snapcraft_compression_advisor.trial.phase import Phase, draw, lower_half
+from snapcraft_compression_advisor.trial.phase import Phase, draw
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -99,7 +98,7 @@ def draws(
                 chance = np.random.default_rng([seed, number])
                 chosen = chance.choice(own, CLOSER_BLOCKS)
                 phase = phase_of(table, columns, chosen, chance)
-                yield attempt(phase, table[codec][chosen], codec, TRIED_BLOCKS, model)
+                yield attempt(phase, table[codec][chosen], TRIED_BLOCKS, model)
 
 
 def draws_alone(
@@ -115,7 +114,7 @@ def draws_alone(
         for seed in seeds:
             chance = np.random.default_rng([seed, number])
             phase = phase_of(table, columns, own, chance)
-            yield attempt(phase, table[codec][own], codec, len(own) // 2, None)
+            yield attempt(phase, table[codec][own], len(own) // 2, None)
 
 
 def blocks_of_payloads(
@@ -144,7 +143,6 @@ def phase_of(
         weights=np.ones(count),
         ratios=sizes / raw_bytes[:, None],
         latest=len(columns) - 1,
-        kinds=np.zeros((count, 0)),
         zeros=np.zeros(count, dtype=np.bool_),
         lots=chance.random(count),
     )
@@ -153,14 +151,11 @@ def phase_of(
 def attempt(
     phase: Phase,
     true: NDArray[np.float64],
-    codec: str,
     count: int,
     model: BlockModel | None,
 ) -> Draw:
     """Draw blocks, estimate the size of all and compare."""
-    sample = draw(phase, count=count, certain=phase.zeros)
-    if codec in HALVED:
-        sample = lower_half(sample)
+    sample = draw(phase, count)
     found = estimate_total((phase,), sample, true[sample.members], model)
     total = float(true.sum())
     return Draw(

@@ -35,7 +35,6 @@ from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
 from snapcraft_compression_advisor.payload.layout import lay_out
 from snapcraft_compression_advisor.payload.source import open_payload
 from snapcraft_compression_advisor.trial.block_model import NOT_PACKED, model_columns
-from snapcraft_compression_advisor.trial.census import spread
 from snapcraft_compression_advisor.trial.look import (
     closer_look,
     read_block,
@@ -46,6 +45,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from snapcraft_compression_advisor.payload.layout import Layout
     from snapcraft_compression_advisor.payload.source import Payload
 
 DATA = Path(__file__).parent / "data" / "block-sizes.csv"
@@ -99,8 +99,7 @@ def sample_blocks(tree: Path) -> Iterator[tuple[object, ...]]:
     """Yield what looks and codecs make of blocks spread evenly over a tree."""
     with payload_of(tree) as (kind, payload):
         layout = lay_out(payload)
-        drawn, _ = spread(layout.raw_bytes(), ~layout.holes, BLOCKS_EACH)
-        for number in drawn.tolist():
+        for number in spread(layout):
             block = layout.block(number)
             contents = read_block(payload, block)
             looks = closer_look().at(contents)
@@ -110,6 +109,15 @@ def sample_blocks(tree: Path) -> Iterator[tuple[object, ...]]:
             sizes = (len(CODECS[name].compress(contents)) for name in TARGETS)
             file = (Path(block.path).name, size, len(contents))
             yield tree.name, kind, *file, *map(round, looks), *sizes
+
+
+def spread(layout: Layout) -> list[int]:
+    """Return the numbers of blocks evenly along the sum of their lengths."""
+    filled = np.flatnonzero(~layout.holes)
+    ends = np.cumsum(layout.raw_bytes()[filled])
+    points = (np.arange(BLOCKS_EACH) + 0.5) / BLOCKS_EACH * ends[-1]
+    numbers: list[int] = filled[np.unique(np.searchsorted(ends, points))].tolist()
+    return numbers
 
 
 @contextmanager

@@ -144,7 +144,7 @@ def record(
             [
                 *around,
                 sys.executable, "-m", "snapcraft_compression_advisor", "record",
-                "--quiet", "--root", str(tree), "--unconfined", "--chroot",
+                "--quiet", str(tree), "--unconfined", "--chroot",
                 "--until", application.event, "--timeout", str(timeout_s),
                 "--scratch", "/dev/shm",  # noqa: S108 # memory, a private directory
                 "--output", str(output),
@@ -191,9 +191,7 @@ def measure(application: Application, tree: Path, runs: int) -> None:
 def image_sizes(tree: Path) -> list[dict[str, object]]:
     """Return what the whole tree would come to with each codec, estimated."""
     with open_payload(tree) as payload:
-        trial = run_sampled_trial(
-            payload, wanted=tuple, progress=lambda _: None, decided=lambda _: True
-        )
+        trial = run_sampled_trial(payload, progress=lambda _: None)
     return [
         {
             "application": tree.name,

@@ -34,13 +34,13 @@ from snapcraft_compression_advisor.launch.model import (
 )
 from snapcraft_compression_advisor.launch.profile import read_profile
 from snapcraft_compression_advisor.payload.source import DirectoryPayload
-from snapcraft_compression_advisor.trial.sampled import Effort, run_sampled_trial
+from snapcraft_compression_advisor.trial.sampled import run_sampled_trial
 from static_data import LAUNCHES, count
 from static_fit import add_trees_argument, find_trees, read_applications
 from static_folds import make_folds
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from snapcraft_compression_advisor.devices.device import DeviceProfile
     from snapcraft_compression_advisor.launch.guess.priors import Priors
@@ -58,7 +58,6 @@ VERDICT_FIELDS = (
     "application", "set", "compression", "verdict", "read_low", "read_mid", "read_high",
     "waited_low", "waited_mid", "waited_high",
 )  # fmt: skip
-EFFORT = Effort(scales=(1,), narrow_enough=1.0, codecs=SHIPPABLE)
 
 
 def main() -> None:
@@ -93,7 +92,7 @@ def _of_application(
         "guessed": static_launch_set(payload, name, priors=priors),
         "recorded": fit_profile(profile, payload.inventory).launch_set,
     }
-    trial = try_blocks(payload, sets.values())
+    trial = try_blocks(payload)
     blocks: list[Sequence[object]] = []
     verdicts: list[Sequence[object]] = []
     for which, launch_set in sets.items():
@@ -111,15 +110,9 @@ def _of_application(
     return blocks, verdicts
 
 
-def try_blocks(payload: Payload, sets: Collection[LaunchSet]) -> TrialResult:
-    """Try some blocks of a payload, those that launches read among them."""
-    return run_sampled_trial(
-        payload,
-        wanted=lambda: {file.path for each in sets for file in each.files},
-        progress=lambda _message: None,
-        decided=lambda _result: True,
-        effort=EFFORT,
-    )
+def try_blocks(payload: Payload) -> TrialResult:
+    """Try some blocks of a payload."""
+    return run_sampled_trial(payload, progress=lambda _message: None)
 
 
 def savings(

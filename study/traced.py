@@ -250,12 +250,7 @@ def _savings(
     }
     # What waiting hides is known of one recording only, and isn't what is compared.
     sets["trace"] = replace(sets["trace"], waited_share=sets["residency"].waited_share)
-    trial = run_sampled_trial(
-        payload,
-        wanted=lambda: {file.path for each in sets.values() for file in each.files},
-        progress=lambda _: None,
-        decided=lambda _: True,
-    )
+    trial = run_sampled_trial(payload, progress=lambda _: None)
     for device in builtin_devices():
         if device.name not in COMPARED:
             continue

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from payloads import make_payload
 from snapcraft_compression_advisor.core.units import Interval
-from snapcraft_compression_advisor.diff.build import Build, launched_files
+from snapcraft_compression_advisor.diff.build import Build
 from snapcraft_compression_advisor.diff.difference import BuildDifference, Side
 from snapcraft_compression_advisor.diff.files import FileChange, FilesDifference
 from snapcraft_compression_advisor.diff.launches import LaunchCause, LaunchChange
@@ -85,7 +85,9 @@ def make_build(  # noqa: PLR0913 # keywords with defaults
             blocks=blocks_of_files(
                 {
                     path: _blocks(len(files[path]), stored_share)
-                    for path in sorted(launched_files(sets))
+                    for path in sorted(
+                        {f.path for each in sets.values() for f in each.files}
+                    )
                 }
             ),
         ),

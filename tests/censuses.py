@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from snapcraft_compression_advisor.trial.phase import Phase
+from snapcraft_compression_advisor.trial.phase import Phase, Sample
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,10 +32,8 @@ def make_census(count: int, *, seed: int = 0) -> tuple[Phase, NDArray[np.float64
         shares=np.ones(count),
         weights=np.ones(count),
         ratios=ratio[:, None],
-        kinds=np.zeros((count, 0)),
         zeros=np.zeros(count, dtype=np.bool_),
         lots=some_lots(count),
-        in_file_order=True,
     )
     return census, slow * raw
 
@@ -43,6 +41,11 @@ def make_census(count: int, *, seed: int = 0) -> tuple[Phase, NDArray[np.float64
 def some_lots(count: int, *, seed: int = 0) -> NDArray[np.float64]:
     """Return lots that follow from nothing but a seed."""
     return np.random.default_rng([seed, 1]).random(count)
+
+
+def whole(phase: Phase) -> Sample:
+    """Return all blocks of a phase."""
+    return Sample(members=phase.members, shares=np.ones(len(phase.members)))
 
 
 def part_of(
@@ -55,10 +58,8 @@ def part_of(
         shares=1 / weights,
         weights=weights,
         ratios=phase.ratios[members],
-        kinds=phase.kinds[members],
         zeros=phase.zeros[members],
         lots=np.minimum(1.0, phase.lots[members] * weights),
-        in_file_order=True,
     )
 
 
@@ -72,7 +73,6 @@ def names_alone(phase: Phase) -> Phase:
         weights=np.ones(count),
         ratios=np.zeros((count, 0)),
         latest=0,
-        kinds=np.zeros((count, 0)),
         zeros=np.zeros(count, dtype=np.bool_),
         lots=phase.lots,
     )

@@ -33,7 +33,7 @@ _LOOK_SHARE = 0.05
 
 _START_ADVICE = (
     "Check whether it starts on its own. Allow more time "
-    "(--timeout, --record-timeout), or wait for another event (--until)."
+    "(--timeout), or wait for another event (--until)."
 )
 _BY_SIGNAL = 128
 """Plus the number of a signal: the status of a shell or bubblewrap whose program was

@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from ..analysis import Analysis, Request, analyse
+from ..analysis import Analysis, analyse
 from ..core.errors import AdvisorError, NoInputError
 from ..core.terminal import emit
 from ..launches import price_stacks
@@ -23,6 +23,7 @@ from ..report.answer import advise_page
 from ..report.lines import COLUMNS
 from ..report.model import Page, Section
 from .arguments import (
+    EDITS,
     PATH,
     Arguments,
     Command,
@@ -31,12 +32,12 @@ from .arguments import (
     output_argument,
 )
 from .commands import APP_NAME
-from .edits import set_compression
+from .edits import check_edit_options, set_compression
 from .find_project import find_policy, find_project, project_to_set
 from .pages import FORMATS, REPORT, check_report_path, save_page, text_style, write_page
-from .policy_options import ADVICE_ARGUMENTS, advice_options, lint_request
+from .policy_options import ADVICE_ARGUMENTS, lint_request, policy_options
 from .record_options import RECORD_ARGUMENTS, check_record_options, with_recordings
-from .surroundings import STACK_ARGUMENTS, check_stack_options, open_surroundings
+from .surroundings import SURROUNDINGS, check_stack_options, open_surroundings
 from .write import check_outputs, write_output
 
 if TYPE_CHECKING:
@@ -53,16 +54,13 @@ class AdviseCommand(Command):
         "Compress a prime directory or a built snap with every squashfs codec, "
         "determine which data blocks a launch reads, estimate what a cold launch "
         "costs with each codec, and recommend xz or lzo.\n\n"
-        "The policy is read from compression-advisor.yaml, beside the snap's "
-        "snapcraft.yaml or in the current directory, unless --policy names "
-        "another file. Options override the policy.\n\n"
-        "Nothing is changed unless --set is given and the verdict is 'change'."
+        "Nothing is changed unless --fix is given and the verdict is 'change'."
     )
 
     arguments: ClassVar[Arguments] = {
         **PATH,
         **ADVICE_ARGUMENTS,
-        **STACK_ARGUMENTS,
+        **SURROUNDINGS,
         **RECORD_ARGUMENTS,
         "--exact": "pack the whole payload with every codec instead of compressing a "
         "sample of its blocks; takes minutes",
@@ -70,22 +68,22 @@ class AdviseCommand(Command):
         **output_argument(),
         **REPORT,
         "--timings FILE…": details(
-            "also show what snapd measured where the snap was installed: the output "
-            "of 'snap debug timings CHANGE', 'snap changes --abs-time' or 'snap run "
+            "also show what snapd measured on an installed snap: the output of 'snap "
+            "debug timings CHANGE', 'snap changes --abs-time' or 'snap run "
             "--trace-exec'; may be repeated (default: none)",
             type=Path,
         ),
         "--project PROJECT_DIR": "the payload's project, or its snapcraft.yaml "
         "(default: the one beside the payload, else the one in the current directory "
         "if it has the snap's name)",
-        "--set": "set the compression in the project's snapcraft.yaml if the verdict "
-        "is 'change'",
+        **EDITS,
     }
 
     def run(self, parsed_args: argparse.Namespace) -> int | None:
-        """Print the advice, and follow it where that is asked for."""
+        """Print the advice, and follow it if that is asked for."""
         check_record_options(parsed_args)
         check_stack_options(parsed_args)
+        check_edit_options(parsed_args)
         path = parsed_args.path or find_payload(Path.cwd())
         project_dir: Path | None = parsed_args.project
         if project_dir is not None:
@@ -95,12 +93,12 @@ class AdviseCommand(Command):
         check_outputs(parsed_args.output, *filter(None, [parsed_args.report]))
         with ExitStack() as until:
             payload = until.enter_context(open_payload(path))
-            if parsed_args.set:
+            if parsed_args.fix or parsed_args.diff:
                 project_dir = project_to_set(payload, project_dir)
             file = parsed_args.policy or find_policy(payload.path, project_dir)
-            lint = lint_request(file, advice_options(parsed_args), narrow=True)
+            lint = lint_request(file, policy_options(parsed_args), narrow=True)
             check_apps(payload, lint)
-            timings = _timings(parsed_args.timings, payload)
+            timings = _timings(parsed_args, payload)
             lint = with_recordings(payload, lint, parsed_args)
             surroundings = open_surroundings(payload, lint.policy, parsed_args, until)
             project = _project(payload, project_dir)
@@ -109,7 +107,14 @@ class AdviseCommand(Command):
                 exact=parsed_args.exact,
                 surroundings=surroundings,
             )
-            analysis = _analyse(payload, request)
+            analysis = analyse(payload, request, progress=emit.progress)
+            launches = price_stacks(
+                analysis.launches,
+                analysis.trial,
+                analysis.devices,
+                progress=emit.progress,
+            )
+            analysis = replace(analysis, launches=launches)
             found = Found(analysis, payload, timings, project, self.config)
             if in_full:
                 around = replace(
@@ -117,18 +122,9 @@ class AdviseCommand(Command):
                 )
                 found = with_findings(found, around)
             _write(found, parsed_args)
-            if parsed_args.set and project_dir is not None:
-                _follow(analysis, payload, project_dir)
+            if project_dir is not None:
+                _follow(analysis, payload, project_dir, parsed_args)
         return os.EX_DATAERR if analysis.missing_programs else None
-
-
-def _analyse(payload: Payload, request: Request) -> Analysis:
-    """Analyse a payload, with what its launches cost in all snaps that they read."""
-    analysis = analyse(payload, request, progress=emit.progress)
-    launches = price_stacks(
-        analysis.launches, analysis.trial, analysis.devices, progress=emit.progress
-    )
-    return replace(analysis, launches=launches)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +177,8 @@ def _write(found: Found, parsed_args: argparse.Namespace) -> None:
     """Write the advice as it is wanted; its details are made only if they are."""
     output, form, report = parsed_args.output, parsed_args.format, parsed_args.report
     style = text_style(output)
+    if parsed_args.diff:
+        form = ""
     if form == "json":
         write_output(_json(found), output)
     elif form == "text":
@@ -204,7 +202,7 @@ def _page(
     *,
     columns: int = COLUMNS,
 ) -> Page:
-    apply = None if parsed_args.set else ""
+    apply = None if parsed_args.fix else ""
     return advise_page(found.analysis, columns=columns, apply=apply, details=details)
 
 
@@ -232,14 +230,14 @@ def _json(found: Found) -> str:
     )
 
 
-def _timings(paths: Sequence[Path], payload: Payload) -> SnapdTimings | None:
-    if not paths:
+def _timings(parsed_args: argparse.Namespace, payload: Payload) -> SnapdTimings | None:
+    if not parsed_args.timings:
         return None
     from ..capture.snapd_timings import (  # noqa: PLC0415 # few runs have any
         read_snapd_timings,
     )
 
-    return read_snapd_timings(paths, snap=payload.snap.name)
+    return read_snapd_timings(parsed_args.timings, snap=payload.snap.name)
 
 
 def _project(payload: Payload, project_dir: Path | None) -> ProjectFile | None:
@@ -253,15 +251,28 @@ def _project(payload: Payload, project_dir: Path | None) -> ProjectFile | None:
         return None
 
 
-def _follow(analysis: Analysis, payload: Payload, project_dir: Path) -> None:
+def _follow(
+    analysis: Analysis,
+    payload: Payload,
+    project_dir: Path,
+    parsed_args: argparse.Namespace,
+) -> None:
+    """Set the compression, or show that, if it is asked for and advised."""
     advice = analysis.recommendation
+    if not (parsed_args.fix or parsed_args.diff):
+        return
     if advice.verdict != "change":
-        emit.progress(
-            f"Nothing to set: the verdict is '{advice.verdict}'", permanent=True
-        )
-    elif payload.snap.type == COMPONENT_TYPE:
+        message = f"Nothing to set: the verdict is '{advice.verdict}'"
+        emit.progress(message, permanent=True)
+        return
+    component = None
+    if payload.snap.type == COMPONENT_TYPE:
         _, component = split_component_name(payload.snap.name)
         component = component or payload.snap.name
-        set_compression(project_dir, advice.compression, component=component)
-    else:
-        set_compression(project_dir, advice.compression)
+    set_compression(
+        project_dir,
+        advice.compression,
+        component=component,
+        diff=parsed_args.diff,
+        output=parsed_args.output,
+    )

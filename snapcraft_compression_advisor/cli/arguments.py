@@ -19,9 +19,13 @@ Arguments = Mapping[str, "str | Mapping[str, Any]"]
 PAYLOAD_DEFAULT = "'prime', else the only .snap, in the current directory"
 """What ``find_payload`` finds."""
 
+_PATHS = "DATASET DIR FILE LOG NEW OLD PATH PROJECT_DIR RECORDED SNAP"
+"""Values that are paths."""
+_COUNTS = {"": None, "[": "?", "…": "+", "[…": "*"}
+
 
 def quantity(parse: Callable[[object], _T]) -> Callable[[str], _T]:
-    """Return what reads an option that is written as in a policy.
+    """Return the reader of an option that is written as in a policy.
 
     :param parse: raises ``ValueError``, of which argparse wouldn't show the message.
     """
@@ -36,39 +40,37 @@ def quantity(parse: Callable[[object], _T]) -> Callable[[str], _T]:
 
 
 def whole_number(*, least: int, most: int | None = None) -> Callable[[str], int]:
-    """Return what reads an option that is a whole number.
-
-    :param most: of it; ``None`` for any.
-    """
+    """Return the reader of a whole number."""
     limits = f"{least} on" if most is None else f"{least} to {most}"
 
-    def read(text: str) -> int:
-        number = int(text) if text.isascii() and text.isdecimal() else -1
+    def parse(text: object) -> int:
+        number = int(str(text)) if str(text).isascii() and str(text).isdecimal() else -1
         if number < least or (most is not None and number > most):
             message = f"{text!r} is not a whole number from {limits}"
-            raise argparse.ArgumentTypeError(message)
+            raise ValueError(message)
         return number
 
-    return read
-
-
-_PATHS = "DIR FILE LOG NEW OLD PATH PAYLOAD PROJECT_DIR RECORDED SNAP"
-"""Values that are paths."""
-_COUNTS = {"": None, "[": "?", "…": "+", "[…": "*"}
+    return quantity(parse)
 
 
 def details(text: str, **more: Any) -> Mapping[str, Any]:  # noqa: ANN401 # argparse's own
-    """Return what an argument does, and what else argparse has to know of it."""
+    """Return what an argument does, and its keywords for argparse.
+
+    :param text: ends with the default if that isn't among the keywords.
+    """
+    default = more.get("default")
+    if "(default: " not in text and default not in (None, []):
+        shown = f"{default:g}" if isinstance(default, float) else default
+        text = f"{text} (default: {shown})"
     return {"help": text, **more}
 
 
 def add_arguments(parser: argparse.ArgumentParser, arguments: Arguments) -> None:
     """Add arguments.
 
-    :param arguments: what each does, by how help shows it: the flag ``--dry-run``,
-        the option ``-o, --output FILE``, ``--app NAME…`` that may be repeated. Those
-        by their place: ``OLD``, ``[PATH]`` that may be left out, ``FILE…``,
-        ``[PATH…]``.
+    :param arguments: what each does, by how help shows it: the flag ``--diff``, the
+        option ``-o, --output FILE``, ``--app NAME…`` that may be repeated. Those by
+        their place: ``OLD``, ``[PATH]`` that may be left out, ``FILE…``, ``[PATH…]``.
     """
     for usage, said in arguments.items():
         words = usage.replace(",", "").split()
@@ -91,39 +93,48 @@ def add_arguments(parser: argparse.ArgumentParser, arguments: Arguments) -> None
 PATH: Arguments = {
     "[PATH]": f"a prime directory or a .snap (default: {PAYLOAD_DEFAULT})"
 }
-"""The payload to look at."""
+EDITS: Arguments = {
+    "--fix": "make the change in the project's snapcraft.yaml, and report",
+    "--diff": "print the change as a patch instead of the report, and make none",
+}
+"""What every command takes that can change snapcraft.yaml."""
 
 
 def format_argument(formats: Iterable[str], *, text: str = "the report") -> Arguments:
-    """Return ``--format``, which has text where none is named.
-
-    :param text: what is formatted, for the help.
-    """
-    said = f"output format of {text} (default: text)"
+    """Return ``--format`` of a text, which is text by default."""
+    said = f"output format of {text}"
     return {"--format": details(said, choices=tuple(formats), default="text")}
 
 
 def output_argument(
     *, text: str = "the report", default: str = "the standard output"
 ) -> Arguments:
-    """Return ``-o``.
-
-    :param text: what is written, for the help.
-    :param default: where it goes if not into a file.
-    """
+    """Return ``-o`` of a text; the default is where it goes if not into a file."""
     return {"-o, --output FILE": f"write {text} to this file (default: {default})"}
 
 
+def stack_arguments(default: str) -> Arguments:
+    """Return the options that name the snaps that a snap runs with.
+
+    :param default: which are taken if none is named.
+    """
+    return {
+        "--base SNAP…": "the base snap, or its directory; may be repeated: each snap "
+        f"uses its own (default: {default})",
+        "--content SNAP…": "a content snap that a plug asks for, or its directory; may "
+        f"be repeated (default: {default})",
+    }
+
+
 class Command(BaseCommand):
-    """A command whose arguments are data, and whose summary is in the list."""
+    """A command whose arguments are data, and whose summary is in the table."""
 
     arguments: ClassVar[Arguments] = {}
 
     def __init_subclass__(cls) -> None:
-        """Take the summary that the list of commands has."""
-        groups = COMMANDS.values()
+        """Take the summary that the table of commands has."""
         cls.common = cls.name not in UNCOMMON
-        cls.help_msg = next(each[cls.name][1] for each in groups if cls.name in each)
+        cls.help_msg = COMMANDS[cls.name][1]
 
     def fill_parser(self, parser: argparse.ArgumentParser) -> None:
         """Add the command's arguments."""

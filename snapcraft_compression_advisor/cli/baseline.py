@@ -37,10 +37,8 @@ def open_baseline(
     :param path: a saved report, or a build.
     :param requests: of the payloads to be linted, whose policy and project count for
         the build too.
-    :param project_dir: of all payloads, where it is named.
     :param until: closes the build's file.
-    :raises NoInputError: where it isn't there, or can't be read.
-    :raises BadDataError: where it is neither, or of another schema version, or broken.
+    :raises AdvisorError: if it is neither, of another schema version, or broken.
     """
     content = _report_text(path)
     if content is not None:
@@ -62,10 +60,7 @@ def open_baseline(
 
 
 def keep_baseline(report: LintReport, path: Path) -> None:
-    """Write a report as the next run's baseline; one with holes isn't written.
-
-    :raises StorageError: where it can't be written.
-    """
+    """Write a report as the next run's baseline; one with holes isn't written."""
     if any(payload.error is not None for payload in report.payloads):
         emit.progress(
             f"Not written: {path}, because some payloads couldn't be linted",
@@ -76,7 +71,7 @@ def keep_baseline(report: LintReport, path: Path) -> None:
 
 
 def _report_text(path: Path) -> bytes | None:
-    """Return a file's text; ``None`` for an image or a directory."""
+    """Return a file's text, or None for an image or a directory."""
     if path.is_dir():
         return None
     try:
@@ -92,10 +87,7 @@ def _report_text(path: Path) -> bytes | None:
 def _build_now(
     payload: Payload, paths: Iterable[Path], project_dir: Path | None
 ) -> tuple[Path | None, ProjectFile | None]:
-    """Return which payload is the same snap's, and its project.
-
-    Both builds are judged by these.
-    """
+    """Return the payload of the same snap, and its project: both builds' judges."""
     for path in paths:
         if path.exists():
             with open_payload(path) as now:

@@ -51,24 +51,22 @@ class CalibrateCommand(Command):
     arguments: ClassVar[Arguments] = {
         **output_argument(text="the profile"),
         "--name NAME": details(
-            f"name of the profile in reports (default: {DEFAULT_NAME})",
+            "name of the profile in reports",
             type=_profile_name,
             default=DEFAULT_NAME,
         ),
         "--storage DIR": "a directory on the storage to measure (default: TMPDIR, else "
         "/tmp)",
         "--sample DIR": details(
-            f"sample the files in this directory (default: {DEFAULT_SAMPLE})",
-            default=DEFAULT_SAMPLE,
+            "sample the files in this directory", default=DEFAULT_SAMPLE
         ),
         "--blocks COUNT": details(
-            f"number of blocks to read (default: {DEFAULT_BLOCKS})",
+            "number of blocks to read",
             type=whole_number(least=MINIMUM_BLOCKS * 4, most=_MOST_BLOCKS),
             default=DEFAULT_BLOCKS,
         ),
         "--rounds COUNT": details(
-            "number of times to read each block with each codec (default: "
-            f"{DEFAULT_ROUNDS})",
+            "number of times to read each block with each codec",
             type=whole_number(least=1, most=_MOST_ROUNDS),
             default=DEFAULT_ROUNDS,
         ),

@@ -1,4 +1,7 @@
-"""What the commands say of themselves: their help, and what pages are made of."""
+"""What the commands say of themselves: their help, and what pages are made of.
+
+craft-cli's own help leaves out what an option takes.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ import shutil
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from craft_cli import BaseCommand, CommandGroup, GlobalArgument
+from craft_cli import BaseCommand
 
 from ..core.frozen import frozen
 from .commands import (
@@ -17,22 +20,19 @@ from .commands import (
     FIRST,
     SUMMARY,
     UNCOMMON,
-    command_groups,
-    command_names,
-    every_command,
+    command_named,
+    load_command,
     make_dispatcher,
 )
 
-_REPEATED = ("*", "+")
-_OPTIONAL = ("*", "?")
 _MOST_COLUMNS = 88
 _INDENT, _TEXT_INDENT = " " * 2, " " * 10
 _NAME_COLUMNS = 14
 _MOST_OPTIONS, _LABEL_COLUMNS = 12, 32
 USUAL = frozenset({
     "--app", "--baseline", "--device", "--fix", "--diff", "--format", "--min-saving",
-    "--output", "--policy", "--project", "--prove", "--record", "--report", "--set",
-    "--until", "--timeout",
+    "--output", "--policy", "--project", "--prove", "--record", "--report", "--until",
+    "--timeout",
 })  # fmt: skip
 """Options that most people need, of commands with many."""
 
@@ -53,17 +53,15 @@ class ArgumentText:
     metavar: str
     choices: tuple[str, ...]
     text: str
-    is_optional: bool
-    is_repeated: bool
+    is_optional: bool = False
+    is_repeated: bool = False
 
     @property
     def labels(self) -> tuple[str, ...]:
         """Its names, the last one with the values that it takes."""
         value = "|".join(self.choices) or self.metavar
-        if not self.names:
-            return (self.metavar,)
-        if not value:
-            return self.names
+        if not self.names or not value:
+            return self.names or (self.metavar,)
         shown = f"[{value}]" if self.is_optional else value
         return (*self.names[:-1], f"{self.names[-1]} {shown}")
 
@@ -73,7 +71,6 @@ class CommandText:
     """A command and its arguments, those by place first."""
 
     name: str
-    group: str
     summary: str
     overview: str
     arguments: tuple[ArgumentText, ...]
@@ -91,17 +88,14 @@ class CommandText:
 
 def read_commands() -> tuple[CommandText, ...]:
     """Return every command in the order of the program's help."""
-    return tuple(
-        _text(command, group.name)
-        for group in every_command()
-        for command in group.commands
-    )
+    return tuple(map(read_command, COMMANDS))
 
 
-def _text(command: type[BaseCommand], group: str) -> CommandText:
+def read_command(name: str) -> CommandText:
+    """Return one command."""
+    command = load_command(name)
     return CommandText(
-        name=command.name,
-        group=group,
+        name=name,
         summary=command.help_msg,
         overview=command.overview,
         arguments=tuple(_arguments(command)),
@@ -110,8 +104,15 @@ def _text(command: type[BaseCommand], group: str) -> CommandText:
 
 def read_global_options() -> tuple[ArgumentText, ...]:
     """Return the options that every command takes."""
-    program = make_dispatcher(command_groups([]))
-    return tuple(map(_global_option, program.global_arguments))
+    return tuple(
+        ArgumentText(
+            names=tuple(filter(None, (each.short_option, each.long_option))),
+            metavar="" if each.type == "flag" else each.name.upper(),
+            choices=tuple(each.choices or ()),
+            text=each.help_message,
+        )
+        for each in make_dispatcher(None).global_arguments
+    )
 
 
 def command_parser(command: type[BaseCommand]) -> argparse.ArgumentParser:
@@ -125,131 +126,82 @@ def command_parser(command: type[BaseCommand]) -> argparse.ArgumentParser:
 def _arguments(command: type[BaseCommand]) -> Iterator[ArgumentText]:
     actions = command_parser(command)._actions  # noqa: SLF001 # argparse has no other way
     for action in sorted(actions, key=lambda each: bool(each.option_strings)):
-        is_flag = action.nargs == 0
-        name = str(action.metavar or action.dest).upper()
         yield ArgumentText(
             names=tuple(action.option_strings),
-            metavar="" if is_flag else name,
-            choices=() if action.choices is None else tuple(map(str, action.choices)),
+            metavar=""
+            if action.nargs == 0
+            else str(action.metavar or action.dest).upper(),
+            choices=tuple(map(str, action.choices or ())),
             text=action.help or "",
-            is_optional=action.nargs in _OPTIONAL,
-            is_repeated=action.nargs in _REPEATED,
+            is_optional=action.nargs in ("*", "?"),
+            is_repeated=action.nargs in ("*", "+"),
         )
 
 
-def _global_option(option: GlobalArgument) -> ArgumentText:
-    names = (option.short_option, option.long_option)
-    return ArgumentText(
-        names=tuple(name for name in names if name),
-        metavar="" if option.type == "flag" else option.name.upper(),
-        choices=tuple(option.choices or ()),
-        text=option.help_message,
-        is_optional=False,
-        is_repeated=False,
-    )
-
-
 def help_text(arguments: Sequence[str]) -> str | None:
-    """Return the help that a command line asks for; craft-cli's leaves values out.
-
-    :param arguments: of a command line that asks for help.
-    :returns: None if it is wanted in another format.
-    """
+    """Return the help that a command line asks for; None for another format's."""
     if any(each.startswith("--format") for each in arguments):
         return None
-    names = command_names()
-    name = next((each for each in arguments if each in names), None)
+    name = command_named(arguments)
     if name is None:
         return _program_help(in_full="--all" in arguments)
-    return _command_help(name, in_full="-h" not in arguments)
+    return _command_help(read_command(name), in_full="-h" not in arguments)
 
 
 def _program_help(*, in_full: bool) -> str:
-    """Return what the program does, its commands, and its options.
-
-    :param in_full: whether to show the commands that few people need as well.
-    """
-    summaries = {
-        name: text for group in COMMANDS.values() for name, (_, text) in group.items()
-    }
-    others = sorted(
-        name
-        for name in summaries
-        if name not in FIRST and (in_full or name not in UNCOMMON)
-    )
+    """Return what the program does and its commands; in full, the uncommon ones too."""
+    names = [name for name in COMMANDS if in_full or name not in UNCOMMON]
+    lines = [f"{_INDENT}{name:{_NAME_COLUMNS}}{COMMANDS[name][1]}" for name in names]
     see = "" if in_full else f" '{APP_NAME} help --all' lists all commands."
-    blocks = [
+    blocks = (
         f"Usage: {APP_NAME} [PATH]    {APP_NAME} COMMAND [OPTION]…",
         _filled(SUMMARY),
-        "\n".join(_line(name, summaries[name]) for name in FIRST),
-        "\n".join(_line(name, summaries[name]) for name in others),
+        "\n".join(lines[:FIRST]),
+        "\n".join(lines[FIRST:]),
         _filled(
             "Of every command: -h for its usual options, --help for all, -v for "
             f"details, -q for no progress.{see}"
         ),
-    ]
+    )
     return "\n\n".join(blocks) + "\n"
 
 
-def _line(name: str, text: str) -> str:
-    return f"{_INDENT}{name:{_NAME_COLUMNS}}{text}"
-
-
-def _command_help(name: str, *, in_full: bool) -> str:
-    """Return a command's help.
-
-    :param in_full: whether to show all of its options rather than the usual ones.
-    """
-    groups = command_groups(["--help", name])
-    group = next(each for each in groups if name in _names(each))
-    found = next(each for each in group.commands if each.name == name)
-    command = _text(found, group.name)
+def _command_help(command: CommandText, *, in_full: bool) -> str:
+    """Return a command's help; if it has many options, in full or the usual ones."""
     named = [each for each in command.arguments if not each.names]
     options = [each for each in command.arguments if each.names]
-    usual = [each for each in options if USUAL.intersection(each.names)]
-    if not in_full and len(options) > _MOST_OPTIONS:
-        return "\n\n".join(
-            (
-                f"Usage: {command.usage}",
-                *_list("Arguments:", named),
-                "\n".join(("Usual options:", *map(_short, usual))),
-                f"All options: {APP_NAME} {name} --help\n",
-            )
-        )
-    see = ", ".join(each for each in _names(group) if each != name)
-    blocks = [
-        f"Usage:\n{_INDENT}{command.usage}",
-        *map(_filled, command.overview.split("\n\n")),
-        *_list("Arguments:", named),
-        *_list("Options:", options),
-        *_list("Options of every command:", read_global_options()),
-        *([_filled(f"See also: {see}.")] if see else []),
-        f"For a summary of all commands, run '{APP_NAME} help --all'.",
-    ]
+    blocks = [f"Usage: {command.usage}"]
+    if in_full or len(options) <= _MOST_OPTIONS:
+        blocks += [
+            *map(_filled, command.overview.split("\n\n")),
+            *_list("Arguments:", named),
+            *_list("Options:", options),
+            *_list("Options of every command:", read_global_options()),
+        ]
+    else:
+        usual = [each for each in options if USUAL.intersection(each.names)]
+        blocks += [
+            *_list("Arguments:", named),
+            "\n".join(("Usual options:", *map(_short, usual))),
+            f"All options: {APP_NAME} {command.name} --help",
+        ]
     return "\n\n".join(blocks) + "\n"
-
-
-def _names(group: CommandGroup) -> list[str]:
-    return [each.name for each in group.commands]
 
 
 def _list(heading: str, arguments: Sequence[ArgumentText]) -> Iterator[str]:
-    lines = [line for each in arguments for line in _item(each)]
+    lines = [
+        f"{_INDENT}{', '.join(each.labels)}\n{_filled(each.text, indent=_TEXT_INDENT)}"
+        for each in arguments
+    ]
     if lines:
         yield "\n".join((heading, *lines))
 
 
-def _item(argument: ArgumentText) -> Iterator[str]:
-    yield f"{_INDENT}{', '.join(argument.labels)}"
-    yield _filled(argument.text, indent=_TEXT_INDENT)
-
-
 def _short(argument: ArgumentText) -> str:
     """Return an option in a line or two: what it does, without conditions."""
-    text = re.split(r"[;:(]|\. ", argument.text)[0].strip(" ,")
     label = f"{_INDENT}{', '.join(argument.labels)}"
     return textwrap.fill(
-        text,
+        re.split(r"[;:(]|\. ", argument.text)[0].strip(" ,"),
         shutil.get_terminal_size().columns,
         initial_indent=f"{label:{_LABEL_COLUMNS}} ",
         subsequent_indent=" " * (_LABEL_COLUMNS + 1),
@@ -257,10 +209,9 @@ def _short(argument: ArgumentText) -> str:
 
 
 def _filled(text: str, *, indent: str = "") -> str:
-    columns = min(shutil.get_terminal_size().columns, _MOST_COLUMNS)
     return textwrap.fill(
         text,
-        columns,
+        min(shutil.get_terminal_size().columns, _MOST_COLUMNS),
         initial_indent=indent,
         subsequent_indent=indent,
         break_on_hyphens=False,

@@ -1,7 +1,7 @@
-"""The program: its name, its commands, its general options.
+"""The program's commands, and its command line before argparse reads it.
 
-Each command is imported only where it is run, or its own help is shown: imports cost a
-third of a lint. So what it does is said here.
+A command is imported only if it is run or its help is shown: imports cost a third of a
+lint. So the table has each command's summary.
 """
 
 from __future__ import annotations
@@ -14,12 +14,42 @@ from pathlib import Path
 from craft_cli import BaseCommand, CommandGroup, Dispatcher, GlobalArgument
 
 APP_NAME = "compression-advisor"
-FIRST = ("advise", "lint", "record", "trim", "diff")
-"""Commands that the program's help shows first, in this order."""
 SUMMARY = (
     "Advises which compression suits a snap, with evidence: the download's size with "
     "every codec, what a cold start reads, and what that costs."
 )
+COMMANDS: Mapping[str, tuple[str, str]] = {
+    "advise": ("advise", "Advise which compression suits a snap"),
+    "lint": ("lint", "Check snaps for what makes them slow or large"),
+    "record": ("record", "Record which data blocks a launch reads"),
+    "trim": ("trim", "List files that a snap needn't ship, as filters"),
+    "diff": ("diff", "Compare two builds: image, files, cold launches"),
+    "calibrate": ("calibrate", "Measure this machine and write a device profile"),
+    "devices": ("listings", "List the built-in device profiles and their sources"),
+    "fleet": ("fleet", "Analyse many built snaps into one data set"),
+    "fleet lint": ("fleet", "Check a fleet: snaps over budget, regressions"),
+    "fleet query": ("fleet", "Query a fleet's data set in SQL"),
+    "fleet report": ("fleet", "Make a page of a fleet's data set"),
+    "measure": ("measure", "Measure cold and warm launches with every codec"),
+    "refresh": ("refresh", "Estimate what users download with a new build"),
+    "rule": ("listings", "Explain a rule of 'lint', or list all"),
+    "launch-set": ("launch_set", "Guess from files which data blocks a launch reads"),
+    "prefetch": ("prefetch", "Make a program that reads ahead what a launch reads"),
+    "schema": ("listings", "Print the JSON Schema of a file"),
+    "set": ("edits", "Set the compression in a project's snapcraft.yaml"),
+}
+"""By name, in the order of the program's help: the module, and what it does."""
+
+FIRST = 5
+"""Number of commands at the beginning of the program's help."""
+UNCOMMON = frozenset({"launch-set", "prefetch", "schema", "set"})
+"""Only the list of all commands has these."""
+
+WORD_OPTION = "--command-word"
+WORD_MARK = "\0"
+"""Before a word, which can't hold it: argparse would drop the word ``--``."""
+
+_STARTING = frozenset({"measure", "record"})
 _GENERAL_OPTIONS = [
     GlobalArgument("version", "flag", "-V", "--version", "Show the version and exit"),
     GlobalArgument(
@@ -31,163 +61,56 @@ _GENERAL_OPTIONS = [
     ),
 ]
 
-COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
-    "Compression": {
-        "advise": (
-            "advise.AdviseCommand",
-            "Advise which compression suits a prime directory or a built snap",
-        ),
-        "diff": (
-            "diff.DiffCommand",
-            "Compare two builds of a snap: image, files, cold launches",
-        ),
-        "prefetch": (
-            "prefetch.PrefetchCommand",
-            "Read ahead what a launch reads, by a program in the command-chain",
-        ),
-        "refresh": (
-            "refresh.RefreshCommand",
-            "Estimate what users download when a new build comes out",
-        ),
-        "set": (
-            "edits.SetCommand",
-            "Set the compression in a project's snapcraft.yaml",
-        ),
-        "trim": (
-            "trim.TrimCommand",
-            "List files that a snap needn't ship, as filters for snapcraft.yaml",
-        ),
-    },
-    "Lint": {
-        "lint": (
-            "lint.LintCommand",
-            "Check prime directories or built snaps for what makes them slow or large",
-        ),
-        "rule": (
-            "listings.RuleCommand",
-            "Explain a rule of 'lint', or list all",
-        ),
-    },
-    "Launch": {
-        "launch-set": (
-            "launch_set.LaunchSetCommand",
-            "Guess from files alone which data blocks a launch reads",
-        ),
-        "record": (
-            "record.RecordCommand",
-            "Record which data blocks a launch reads, for advise and measure",
-        ),
-        "measure": (
-            "measure.MeasureCommand",
-            "Measure cold and warm launches with every codec",
-        ),
-    },
-    "Device": {
-        "calibrate": (
-            "calibrate.CalibrateCommand",
-            "Measure this machine and write a device profile",
-        ),
-        "devices": (
-            "listings.DevicesCommand",
-            "List the built-in device profiles and the sources of their figures",
-        ),
-    },
-    "Fleet": {
-        "fleet": (
-            "fleet.FleetCommand",
-            "Analyse many built snaps into one data set",
-        ),
-        "fleet-report": (
-            "fleet_report.FleetReportCommand",
-            "Make a page of a fleet's data set",
-        ),
-        "fleet-query": (
-            "fleet_query.FleetQueryCommand",
-            "Ask a fleet's data set in SQL",
-        ),
-        "fleet-lint": (
-            "fleet_lint.FleetLintCommand",
-            "Check a fleet's data set: share of snaps over budget, regressions",
-        ),
-    },
-    "Formats": {
-        "schema": (
-            "schema.SchemaCommand",
-            "Print the JSON Schema of a file that is read or written",
-        ),
-    },
-}
-"""By group and name: the module beside this one with its class; what it does."""
 
-UNCOMMON = frozenset({"launch-set", "prefetch", "schema", "set"})
-"""Only the list of all commands has these."""
+def split_command(arguments: Sequence[str]) -> list[str]:
+    """Return a command line whose command is one argument of it, such as 'fleet lint'.
 
-_PARTED = frozenset({("fleet", "report"), ("fleet", "query"), ("fleet", "lint")})
-"""Names that may be written as two words."""
-
-WORD_OPTION = "--command-word"
-WORD_MARK = "\0"
-"""Before a word, which can't hold it: argparse would drop the word ``--``."""
-
-_HELP = frozenset({"-h", "--help"})
-
-
-def command_groups(arguments: Sequence[str]) -> list[CommandGroup]:
-    """Return the command that is asked for, in its group; else all of them.
-
-    What the command line doesn't name isn't imported: it has only what help shows.
-
-    :param arguments: of the command line. Help shows all commands, so it gets them.
+    A path alone asks for advice. Words after ``--`` become an option each; else the
+    general options would be taken out of them as well.
     """
-    first = arguments[0] if arguments else ""
-    alone = first in command_names() and _HELP.isdisjoint(arguments)
-    named = {first} if alone else {*arguments}
-    return [
-        CommandGroup(group, found)
-        for group, commands in COMMANDS.items()
-        if (
-            found := [
-                _command(place) if name in named else _summary(name, said)
-                for name, (place, said) in commands.items()
-                if name in named or not alone
-            ]
-        )
+    place = next(
+        (n for n, it in enumerate(arguments) if it != "help" and it[:1] != "-"), None
+    )
+    if place is None:
+        return list(arguments)
+    before, after = [*arguments[:place]], [*arguments[place:]]
+    if (pair := " ".join(after[:2])) in COMMANDS:
+        after[:2] = [pair]
+    elif after[0] not in COMMANDS and "help" not in before and Path(after[0]).exists():
+        after.insert(0, "advise")
+    if after[0] in _STARTING and "--" in after:
+        end = after.index("--")
+        after[end:] = [f"{WORD_OPTION}={WORD_MARK}{word}" for word in after[end + 1 :]]
+    return [*before, *after]
+
+
+def command_named(arguments: Sequence[str]) -> str | None:
+    """Return the name of the command in a command line, split as above."""
+    return next((each for each in arguments if each in COMMANDS), None)
+
+
+def load_command(name: str) -> type[BaseCommand]:
+    """Return a command's class, imported."""
+    module = import_module(f"snapcraft_compression_advisor.cli.{COMMANDS[name][0]}")
+    classes = (each for each in vars(module).values() if isinstance(each, type))
+    return next(
+        each
+        for each in classes
+        if issubclass(each, BaseCommand) and getattr(each, "name", None) == name
+    )
+
+
+def make_dispatcher(loaded: str | None) -> Dispatcher:
+    """Return what parses the command line, with one command imported."""
+    commands = [
+        load_command(name) if name == loaded else _summary(name, said)
+        for name, (_, said) in COMMANDS.items()
     ]
-
-
-def every_command() -> list[CommandGroup]:
-    """Return all commands, imported."""
-    return command_groups(["--help", *command_names()])
-
-
-def command_names() -> frozenset[str]:
-    """Return the names of all commands."""
-    return frozenset(name for commands in COMMANDS.values() for name in commands)
-
-
-def joined(arguments: Sequence[str]) -> list[str]:
-    """Return a command line whose command is one word: ``fleet-report``.
-
-    A source named ``report`` is written ``./report``.
-    """
-    first, rest = tuple(arguments[:2]), list(arguments[2:])
-    return ["-".join(first), *rest] if first in _PARTED else list(arguments)
-
-
-def with_command(arguments: Sequence[str]) -> list[str]:
-    """Return a command line that has a command: a path alone asks for advice."""
-    place = next((n for n, it in enumerate(arguments) if not it.startswith("-")), None)
-    if place is None or arguments[place] in {*command_names(), "help"}:
-        return list(arguments)
-    if not Path(arguments[place]).exists():
-        return list(arguments)
-    return [*arguments[:place], "advise", *arguments[place:]]
-
-
-def make_dispatcher(groups: Sequence[CommandGroup]) -> Dispatcher:
-    """Return what parses the command line for these commands."""
     dispatcher = Dispatcher(
-        APP_NAME, [*groups], summary=SUMMARY, extra_global_args=_GENERAL_OPTIONS
+        APP_NAME,
+        [CommandGroup("Commands", commands)],
+        summary=SUMMARY,
+        extra_global_args=_GENERAL_OPTIONS,
     )
     dispatcher.global_arguments = [
         replace(each, help_message=f"{each.help_message} (default: brief)")
@@ -196,32 +119,6 @@ def make_dispatcher(groups: Sequence[CommandGroup]) -> Dispatcher:
         for each in dispatcher.global_arguments
     ]
     return dispatcher
-
-
-def split_command(
-    arguments: Sequence[str], *, command_names: Sequence[str]
-) -> list[str]:
-    """Make ``-- COMMAND…`` at the end an option a word.
-
-    Else the global options would be taken out of COMMAND as well.
-
-    :param arguments: of the command line.
-    :param command_names: of the advisor's commands that start something.
-    """
-    if "--" not in arguments:
-        return list(arguments)
-    place = arguments.index("--")
-    if not set(arguments[:place]) & set(command_names):
-        return list(arguments)
-    words = [f"{WORD_OPTION}={WORD_MARK}{word}" for word in arguments[place + 1 :]]
-    return [*arguments[:place], *words]
-
-
-def _command(place: str) -> type[BaseCommand]:
-    module, _, name = place.partition(".")
-    loaded = import_module(f"snapcraft_compression_advisor.cli.{module}")
-    command: type[BaseCommand] = getattr(loaded, name)
-    return command
 
 
 def _summary(command_name: str, said: str) -> type[BaseCommand]:

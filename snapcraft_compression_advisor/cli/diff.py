@@ -35,8 +35,8 @@ class DiffCommand(Command):
         "OLD": "the earlier build: a .snap or a prime directory",
         "NEW": "the later build: a .snap or a prime directory",
         "--app NAME…": "a target app; may be repeated (default: as for 'advise')",
-        "--device NAME|FILE…": "a device profile to estimate for, as for 'advise' "
-        f"(also NAME@SYSTEM); may be repeated (default: {', '.join(DEFAULT_NAMES)})",
+        "--device NAME|FILE…": "a device profile to estimate for, as for 'advise'; may "
+        f"be repeated (default: {', '.join(DEFAULT_NAMES)})",
         "--launch-profile FILE…": "a recorded launch of either build, to use in place "
         "of the guess; may be repeated (default: none)",
         **format_argument(FORMATS),

@@ -1,4 +1,4 @@
-"""Changes to snapcraft.yaml: ``compression-advisor set``, and the fixes of ``lint``."""
+"""Changes to snapcraft.yaml: ``set``, and what ``--fix`` and ``--diff`` ask for."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import ClassVar
 
 from ..codecs import SHIPPABLE
+from ..core.errors import UsageError
 from ..core.frozen import frozen
 from ..core.terminal import emit
 from ..lint.finding import Finding, LintReport
 from ..project.edit import Edit, merge_edits
 from ..project.project_file import apply_edit, find_project_file, plan_edit
 from ..project.project_lines import read_project_lines
-from .arguments import Arguments, Command, details
+from .arguments import EDITS, Arguments, Command, details
 from .write import write_output
 
 
@@ -37,7 +38,7 @@ class SetCommand(Command):
         "--compression": details(
             "the codec to pack with (required)", choices=SHIPPABLE, required=True
         ),
-        "--dry-run": "print the change as a unified diff without making it",
+        "--diff": EDITS["--diff"],
     }
 
     def run(self, parsed_args: argparse.Namespace) -> None:
@@ -45,7 +46,19 @@ class SetCommand(Command):
         set_compression(
             parsed_args.project_dir,
             parsed_args.compression,
-            dry_run=parsed_args.dry_run,
+            diff=parsed_args.diff,
+        )
+
+
+def check_edit_options(parsed_args: argparse.Namespace) -> None:
+    """Refuse to make a change and to show it only.
+
+    :raises UsageError: in that case.
+    """
+    if parsed_args.fix and parsed_args.diff:
+        message = "Both --fix and --diff are given"
+        raise UsageError(
+            message, resolution="Use --diff to see the change, --fix to make it."
         )
 
 
@@ -54,19 +67,21 @@ def set_compression(
     compression: str,
     *,
     component: str | None = None,
-    dry_run: bool = False,
+    diff: bool = False,
+    output: Path | None = None,
 ) -> None:
-    """Set the compression of a project, or of a component of it, and say so.
+    """Set the compression of a project, or of a component of it, or show the change.
 
-    :raises AdvisorError: where there is no snapcraft.yaml, or one that can't be
-        edited safely; the file is as it was.
+    :param diff: whether to write a patch instead, to a file or the standard output.
+    :raises AdvisorError: if there is no snapcraft.yaml, or one that can't be edited
+        safely; the file is as it was.
     """
     edit = plan_edit(find_project_file(project_dir), compression, component=component)
     key = f"{edit.path}: compression{'' if component is None else f' of {component}'}"
     if not edit.changes:
         emit.progress(f"{key} is already {compression}", permanent=True)
-    elif dry_run:
-        write_output(edit.diff(), None, kept="patch")
+    elif diff:
+        write_output(edit.diff(), output, kept="patch")
     else:
         apply_edit(edit)
         emit.progress(f"{key} set to {compression}", permanent=True)
@@ -76,10 +91,8 @@ def set_compression(
 class PlannedFixes:
     """One file's fixes.
 
-    :param edit: all of them at once.
-    :param findings: that it fixes, also those whose fix is part of a larger one of
-        the same payload.
-    :param left: findings whose fix isn't fixed: its fix conflicts.
+    :param findings: those fixed, also by a larger fix of the same payload.
+    :param left: those whose fix conflicts.
     """
 
     edit: Edit
@@ -88,9 +101,9 @@ class PlannedFixes:
 
 
 def plan_fixes(report: LintReport) -> tuple[PlannedFixes, ...]:
-    """Return what the safe fixes of all payloads come to, file by file.
+    """Return the safe fixes of all payloads, file by file.
 
-    :raises BadDataError: where they can't be made together.
+    :raises BadDataError: if they can't be made together.
     """
     by_path: dict[Path, list[tuple[int, Finding, Edit]]] = {}
     for number, payload in enumerate(report.payloads):
@@ -117,7 +130,7 @@ def _plan(fixes: Sequence[tuple[int, Finding, Edit]]) -> PlannedFixes:
 def apply_fixes(report: LintReport) -> LintReport:
     """Make the safe fixes, say so, and return what is left.
 
-    :raises AdvisorError: where a file can't be written; it is as it was.
+    :raises AdvisorError: if a file can't be written; it is as it was.
     """
     fixed: list[Finding] = []
     for plan in plan_fixes(report):

@@ -57,7 +57,7 @@ def project_to_set(payload: Payload, project_dir: Path | None) -> Path:
     with suppress(NoInputError):
         if _read(find_project_file(Path())).name == snap:
             return Path()
-    message = f"--set: no snapcraft.yaml of {snap!r} beside {payload.path} or here"
+    message = f"No snapcraft.yaml of {snap!r} beside {payload.path} or here"
     raise NoInputError(message, resolution="Name the project: --project PROJECT_DIR.")
 
 

@@ -1,32 +1,68 @@
-"""``compression-advisor fleet``: many snaps, as rows of one data set."""
+"""``compression-advisor fleet``: many snaps as one data set; its lint, query, page."""
 
 from __future__ import annotations
 
 import argparse
+import math
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, get_args
 
-from ..core.errors import NoInputError, UsageError
+from ..core.errors import NoInputError, StorageError, UsageError
 from ..core.printable import printable
+from ..core.scratch import replace_text
 from ..core.terminal import emit
 from ..fleet import imported
 from ..fleet.bounded import Limits
-from ..fleet.dataset import Dataset
+from ..fleet.dataset import Dataset, current_rows
 from ..fleet.engines import Engine, Pool, dask_rows
-from ..fleet.run import Summary, run_fleet, settings_digest
+from ..fleet.page import build_fleet_page
+from ..fleet.page_lists import FleetSources
+from ..fleet.query import FORMATS as ANSWER_FORMATS
+from ..fleet.query import ask, render_answer
+from ..fleet.reading import failing, lint_report, read_fleet, read_weights
+from ..fleet.run import run_fleet, settings_digest
 from ..fleet.sources import find_snaps
 from ..fleet.task import FleetRequest
-from .arguments import Arguments, Command, details, whole_number
-from .policy_options import RULE_ARGUMENTS, lint_request, rule_options
+from ..lint.baseline import Baseline, judge
+from ..report.document import read_page
+from ..report.html_printer import check_html_extra, print_html
+from ..report.lint_formats import FORMATS, Findings
+from ..report.markdown_printer import print_markdown
+from ..settings.lint_policy import SeverityName
+from .arguments import (
+    Arguments,
+    Command,
+    details,
+    format_argument,
+    output_argument,
+    quantity,
+    stack_arguments,
+    whole_number,
+)
+from .lint import FINDINGS_STATUS
+from .policy_options import RULE_ARGUMENTS, lint_request, policy_options
+from .write import check_outputs, write_findings, write_output
 
 _LIMITS = Limits()
-_OF_THE_POLICY = ("--policy FILE", "--device NAME|FILE…", "--select RULES…")
-_OF_ONE_SNAP: Mapping[str, object] = {"app": [], "launch_profile": [], "fail_on": None}
-"""Options of lint's that say something of one snap, left out here."""
+_OF_THE_POLICY = (
+    "--policy FILE", "--device NAME|FILE…", "--select RULES…", "--ignore RULES…",
+)  # fmt: skip
+_COUNT = whole_number(least=1, most=1024)
+_DATASET: Arguments = {"DATASET": "directory that 'fleet' made"}
+_SINCE: Arguments = {
+    "--since DATASET": "an earlier data set of the same snaps (default: none)"
+}
+_WHOLE = 100
+_RENDER = {".html": print_html, ".md": print_markdown}
+_MODE = 0o644
+_FEW_SNAPS = 100
+"""Their reports take less than a minute."""
+_UNSAFE = re.compile(r"[^A-Za-z0-9+.-]+")
 
 
 class FleetCommand(Command):
@@ -53,41 +89,30 @@ class FleetCommand(Command):
         "-o, --output DATASET": details(
             "directory of the data set; made if it doesn't exist (required)",
             required=True,
-            type=Path,
         ),
         **{name: RULE_ARGUMENTS[name] for name in _OF_THE_POLICY},
-        "--ignore RULES…": RULE_ARGUMENTS["--ignore RULES…"],
-        "--base SNAP…": "a base snap; each snap uses its own, to follow launches into; "
-        "may be repeated (default: none)",
-        "--content SNAP…": "a content snap that provides libraries, likewise; may be "
-        "repeated (default: none)",
-        "--launch-profiles DIR": details(
-            "directory of launch profiles, as 'record' writes them: NAME.json or "
-            "NAME.APP.json for the snap NAME; launches of other apps are guessed "
-            "(default: none)",
-            type=Path,
-        ),
+        **stack_arguments("none"),
+        "--launch-profiles DIR": "directory of launch profiles, as 'record' writes "
+        "them: NAME.json or NAME.APP.json for the snap NAME; other launches are "
+        "guessed (default: none)",
         "--processes COUNT": details(
-            "worker processes (default: one for each processor)",
-            type=whole_number(least=1, most=1024),
+            "worker processes (default: one for each processor)", type=_COUNT
         ),
         "--workers COUNT": details(
             "start a Dask cluster of this number of workers on this machine, and print "
             "where its dashboard is (default: none)",
-            type=whole_number(least=1, most=1024),
+            type=_COUNT,
         ),
         "--scheduler ADDRESS": "run on the Dask cluster of this scheduler, such as "
         "tcp://10.0.0.5:8786; its workers need the advisor, and the sources at the "
         "same paths (default: none)",
         "--time-limit SECONDS": details(
-            "seconds that one snap may take; it then gets a row with that error "
-            f"(default: {_LIMITS.seconds:g})",
+            "seconds that one snap may take; it then gets a row with that error",
             type=whole_number(least=1),
             default=int(_LIMITS.seconds),
         ),
         "--memory-limit MB": details(
-            "memory that one snap may take, in MB, likewise "
-            f"(default: {_LIMITS.memory_bytes // 10**6})",
+            "memory that one snap may take; it then gets a row with that error",
             type=whole_number(least=16),
             default=_LIMITS.memory_bytes // 10**6,
         ),
@@ -98,41 +123,43 @@ class FleetCommand(Command):
         """Add the rows and say what came of it."""
         imported("pyarrow.parquet")
         snaps = find_snaps(parsed_args.source)
-        _check_folder(parsed_args.launch_profiles)
-        options = rule_options(argparse.Namespace(**vars(parsed_args), **_OF_ONE_SNAP))
+        folder: Path | None = parsed_args.launch_profiles
+        if folder is not None and not folder.is_dir():
+            message = f"{str(folder)!r} isn't a directory of launch profiles"
+            raise NoInputError(message, resolution="Check its path.")
         request = FleetRequest(
-            lint=lint_request(parsed_args.policy, options),
+            lint=lint_request(parsed_args.policy, policy_options(parsed_args)),
             bases=tuple(parsed_args.base),
             contents=tuple(parsed_args.content),
-            launch_profiles=parsed_args.launch_profiles,
+            launch_profiles=folder,
         )
         dataset = Dataset(
             parsed_args.output,
             settings=settings_digest(request, limit_s=parsed_args.time_limit),
             retries=parsed_args.retry,
         )
-        limits = Limits(
-            seconds=parsed_args.time_limit,
-            memory_bytes=parsed_args.memory_limit * 10**6,
-        )
-        known = replace(request, known=dataset.digests())
-        engine = _engine(parsed_args, known, limits)
+        engine = _engine(parsed_args, replace(request, known=dataset.digests()))
         summary = run_fleet(snaps, dataset, engine, progress=emit.progress)
-        emit.message(_told(summary, parsed_args.output))
+        failed = f", {summary.failed:,} of them with an error" if summary.failed else ""
+        emit.message(
+            f"{summary.found:,} snaps; {summary.added:,} new rows{failed}, "
+            f"{summary.there:,} were there already.\n"
+            f"Data set: {printable(str(parsed_args.output))}"
+        )
 
 
-def _engine(
-    parsed_args: argparse.Namespace, request: FleetRequest, limits: Limits
-) -> Engine:
+def _engine(parsed_args: argparse.Namespace, request: FleetRequest) -> Engine:
     """Return where the snaps are analysed.
 
-    :raises UsageError: where several places are named.
+    :raises UsageError: if several places are named.
     """
     address, workers = parsed_args.scheduler, parsed_args.workers
-    given = [each for each in (address, workers, parsed_args.processes) if each]
-    if len(given) > 1:
+    if len([each for each in (address, workers, parsed_args.processes) if each]) > 1:
         message = "--processes, --workers and --scheduler exclude each other"
         raise UsageError(message, resolution="Leave out all but one.")
+    limits = Limits(
+        seconds=parsed_args.time_limit, memory_bytes=parsed_args.memory_limit * 10**6
+    )
     if not (address or workers):
         count = parsed_args.processes or len(os.sched_getaffinity(0))
         return Pool(request, limits, workers=count).rows
@@ -146,15 +173,170 @@ def _engine(
     )
 
 
-def _check_folder(folder: Path | None) -> None:
-    if folder is not None and not folder.is_dir():
-        message = f"{str(folder)!r} isn't a directory of launch profiles"
-        raise NoInputError(message, resolution="Check its path.")
+def _percent(value: object) -> float:
+    try:
+        share = float(str(value).removesuffix("%"))
+    except ValueError:
+        share = math.nan
+    if not 0 <= share <= _WHOLE:
+        message = f"{value!r} is not a percentage from 0 to 100"
+        raise ValueError(message)
+    return share
 
 
-def _told(summary: Summary, output: Path) -> str:
-    failed = f", {summary.failed:,} of them with an error" if summary.failed else ""
-    return (
-        f"{summary.found:,} snaps; {summary.added:,} new rows{failed}, "
-        f"{summary.there:,} were there already.\nData set: {printable(str(output))}"
+class FleetLintCommand(Command):
+    """Check a data set."""
+
+    name = "fleet lint"
+    overview = (
+        "Print the findings of all snaps of a data set. The exit status is 1 if more "
+        "snaps than --max-share have a finding as severe as --fail-on. Budgets are "
+        "those of the policy that 'fleet' was given. A snap that couldn't be analysed "
+        "counts as one with such a finding.\n\n"
+        "With --since, only findings count that are new or worse since an earlier data "
+        "set. It needs the extra [fleet]."
     )
+
+    arguments: ClassVar[Arguments] = {
+        **_DATASET,
+        "--fail-on": details(
+            "the least severe finding that counts",
+            choices=get_args(SeverityName),
+            default="error",
+        ),
+        "--max-share PERCENT": details(
+            "share of the snaps that may have such a finding",
+            type=quantity(_percent),
+            default=0.0,
+        ),
+        **_SINCE,
+        **format_argument(FORMATS),
+        **output_argument(),
+    }
+
+    def run(self, parsed_args: argparse.Namespace) -> int:
+        """Print the findings, and the number of snaps with one that counts."""
+        check_outputs(parsed_args.output)
+        report = lint_report(parsed_args.dataset)
+        if parsed_args.since is not None:
+            before = lint_report(parsed_args.since)
+            report = judge(
+                report, Baseline(where=str(parsed_args.since), report=before)
+            )
+        shown = Findings(report=report)
+        write_findings(parsed_args.format, shown, parsed_args.output)
+        bad = len(failing(report, parsed_args.fail_on))
+        bad += sum(payload.error is not None for payload in report.payloads)
+        share = bad / len(report.payloads) * _WHOLE
+        most = parsed_args.max_share
+        emit.progress(
+            f"{bad:,} of {len(report.payloads):,} snaps ({share:.1f}%) have a finding "
+            f"that counts, or an error; {most:g}% may",
+            permanent=True,
+        )
+        return FINDINGS_STATUS if share > most else os.EX_OK
+
+
+class FleetQueryCommand(Command):
+    """Query a data set."""
+
+    name = "fleet query"
+    overview = (
+        "Run SQL on a data set, by DuckDB. The view 'snaps' has a row for each snap, "
+        "'launches' one for each app and device of it, 'findings' one for each of its "
+        "findings. With --since, 'before' is the earlier data set. It needs the extra "
+        "[fleet]."
+    )
+
+    arguments: ClassVar[Arguments] = {
+        **_DATASET,
+        "SQL": "one statement, such as 'SELECT codec, count(*) FROM snaps GROUP BY "
+        "codec'",
+        **_SINCE,
+        **format_argument(ANSWER_FORMATS, text="the answer"),
+        **output_argument(text="the answer"),
+    }
+
+    def run(self, parsed_args: argparse.Namespace) -> None:
+        """Print the answer."""
+        check_outputs(parsed_args.output)
+        answer = ask(parsed_args.dataset, parsed_args.sql, before=parsed_args.since)
+        write_output(render_answer(answer, parsed_args.format), parsed_args.output)
+
+
+class FleetReportCommand(Command):
+    """Make a fleet's page."""
+
+    name = "fleet report"
+    overview = (
+        "Write a page on all snaps of a data set: which should change their "
+        "compression, ranked by gain, codecs, distributions of cold launches and "
+        "sizes, findings by rule, outliers. The snaps' own reports are written into "
+        "a directory beside it, and the page links to them. It needs the extras "
+        "[fleet] and, for .html, [report]."
+    )
+
+    arguments: ClassVar[Arguments] = {
+        **_DATASET,
+        "-o, --output FILE": details(
+            "write the page to this file: .html (self-contained) or .md (required)",
+            required=True,
+        ),
+        "--weights FILE": "a CSV with columns name and weight, such as devices or "
+        "installs: gains are ranked by their product with it (default: all snaps count "
+        "alike)",
+        **_SINCE,
+        "--pages": details(
+            "which snaps' own reports to write (default: all of up to "
+            f"{_FEW_SNAPS} snaps; of more, change: those whose verdict is to change "
+            "the compression)",
+            choices=("all", "change", "none"),
+        ),
+    }
+
+    def run(self, parsed_args: argparse.Namespace) -> None:
+        """Write the page and those that it links to."""
+        output: Path = parsed_args.output
+        if output.suffix not in _RENDER:
+            message = f"{str(output)!r} is neither .html nor .md"
+            raise UsageError(message, resolution="Specify a file such as fleet.html.")
+        if output.suffix == ".html":
+            check_html_extra()
+        check_outputs(output)
+        weights, since = parsed_args.weights, parsed_args.since
+        fleet = read_fleet(parsed_args.dataset)
+        few = len(fleet.snaps) <= _FEW_SNAPS
+        pages = parsed_args.pages or ("all" if few else "change")
+        sources = FleetSources(
+            fleet=fleet,
+            before=None if since is None else read_fleet(since),
+            weights=None if weights is None else read_weights(weights),
+            links=dict(_own_pages(parsed_args.dataset, output, pages)),
+        )
+        write_output(_RENDER[output.suffix](build_fleet_page(sources)), output)
+
+
+def _own_pages(root: Path, output: Path, which: str) -> Iterator[tuple[str, str]]:
+    """Write the snaps' own reports and yield where each is, by its digest."""
+    folder = output.with_name(f"{output.stem}-snaps")
+    columns = ["name", "verdict", "page"]
+    for row in current_rows(root, columns) if which != "none" else ():
+        if row["page"] is None or (which == "change" != row["verdict"]):
+            continue
+        stem = f"{row['name']}-{row['digest'].partition(':')[2][:12]}"
+        page = folder / f"{_UNSAFE.sub('_', stem).lstrip('.')}{output.suffix}"
+        emit.progress(f"Report of {row['name']}")
+        _write(page, row["page"])
+        yield row["digest"], f"{folder.name}/{page.name}"
+
+
+def _write(page: Path, saved: str) -> None:
+    text = _RENDER[page.suffix](read_page(saved))
+    try:
+        page.parent.mkdir(exist_ok=True)
+        replace_text(page, text, mode=_MODE)
+    except OSError as error:
+        message = f"Cannot write {str(page)!r}: {error.strerror}"
+        raise StorageError(
+            message, resolution="Make room, or write elsewhere."
+        ) from error

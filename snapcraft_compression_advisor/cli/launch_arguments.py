@@ -19,9 +19,9 @@ from ..core.terminal import emit
 from ..launch.launch_set import has_desktop_file, select_apps
 from ..payload.source import Payload
 from ..settings.lint_policy import LAUNCH_TIMEOUT_S
-from ..settings.quantities import SECONDS, event_text
-from .arguments import Arguments, details, quantity, whole_number
+from .arguments import Arguments, details, whole_number
 from .commands import WORD_MARK, WORD_OPTION
+from .record_options import event_arguments
 
 NO_DISPLAY_ADVICE = (
     "Install the package xvfb ('sudo apt-get install xvfb') to start a virtual one, "
@@ -34,7 +34,7 @@ class LaunchOptions:
     """What to start and when it counts as launched, as options say it.
 
     :param words: of a command; none for an app.
-    :param until: names the event; ``None`` for the usual one.
+    :param until: name of the event, or None for the usual one.
     """
 
     app: str | None
@@ -54,7 +54,7 @@ class LaunchOptions:
 def launch_options(parsed_args: argparse.Namespace) -> LaunchOptions:
     """Return what the arguments of ``LAUNCH_ARGUMENTS`` say.
 
-    :raises UsageError: where they don't fit together.
+    :raises UsageError: if they don't fit together.
     """
     if parsed_args.chroot and not parsed_args.unconfined:
         message = "--chroot is given without --unconfined"
@@ -63,7 +63,7 @@ def launch_options(parsed_args: argparse.Namespace) -> LaunchOptions:
         app=parsed_args.app,
         words=tuple(parsed_args.command_word),
         until=parsed_args.until,
-        timeout_s=parsed_args.timeout,
+        timeout_s=parsed_args.timeout or LAUNCH_TIMEOUT_S,
         display=parsed_args.display,
         chroot=parsed_args.chroot,
         unconfined=parsed_args.unconfined,
@@ -79,7 +79,7 @@ def launch_display(
     An isolated launch isn't shown the user's own, unless that is named.
 
     :param is_isolated: by default, what the options say.
-    :raises AdvisorError: where Xvfb doesn't start.
+    :raises AdvisorError: if Xvfb doesn't start.
     """
     is_isolated = not options.unconfined if is_isolated is None else is_isolated
     if options.display or (options.has_display and not is_isolated):
@@ -97,7 +97,7 @@ def confined(
 ) -> Iterator[Command]:
     """Isolate a command unless the user wants it without.
 
-    :raises ToolError: where it can't be isolated here.
+    :raises ToolError: if it can't be isolated here.
     """
     if options.unconfined:
         yield command
@@ -111,7 +111,7 @@ def chosen_launch(
 ) -> tuple[Command, LaunchEvent, float]:
     """Return the command to start, the event that ends its launch, the timeout.
 
-    :raises UsageError: where they don't fit together or the payload.
+    :raises UsageError: if they don't fit together, or don't fit the payload.
     """
     words, app, display = options.words, options.app, options.display
     if words and app is not None:
@@ -135,7 +135,7 @@ def chosen_event(
 ) -> LaunchEvent:
     """Return the event that ends the launch of an app, or of a command.
 
-    :raises UsageError: where it can't be waited for.
+    :raises UsageError: if it can't be waited for.
     """
     event = _event(options, payload, app)
     if event.window and not event.exits and not options.has_display:
@@ -150,10 +150,10 @@ def chosen_event(
 def chosen_app(options: LaunchOptions, payload: Payload) -> str:
     """Return the app whose launch this is.
 
-    That named; else, whatever the command, the app that advice on this payload
-    looks at first; for a command in a snap without apps, the snap's name.
+    The one named; else the app that advice on this payload looks at first; for a
+    command in a snap without apps, the snap's name.
 
-    :raises UsageError: where the snap has no such app, or none at all.
+    :raises UsageError: if the snap has no such app, or none at all.
     """
     requested = (options.app,) if options.app is not None else ()
     names, _ = select_apps(payload.snap, payload.inventory, requested=requested)
@@ -195,20 +195,7 @@ LAUNCH_ARGUMENTS: Arguments = {
         "first (default: the app is started)",
         type=lambda text: text.removeprefix(WORD_MARK),
     ),
-    "--until EVENT": details(
-        "the event that ends the launch: 'window' (a window of the app has content, "
-        "and then the app reads nothing for 0.5 s), 'exit' (the command has ended with "
-        "status 0), 'output:TEXT' (it prints a line that contains the text), "
-        "'seconds:TIME' (5, 500ms) (default: window for an app with a desktop file, "
-        "else window or exit, whichever comes first)",
-        type=quantity(event_text),
-    ),
-    "--timeout SECONDS": details(
-        "time after which the launch has failed: 60, 500ms, 2min (default: "
-        f"{LAUNCH_TIMEOUT_S:g}s)",
-        type=quantity(SECONDS.parse),
-        default=LAUNCH_TIMEOUT_S,
-    ),
+    **event_arguments(),
     "--unconfined": "start the app without isolation, as any program of yours: with "
     "your files, network, session and display (default: isolated by bubblewrap)",
     "--display NAME": "the X display to start it on, which the app can then see all "
@@ -219,7 +206,6 @@ LAUNCH_ARGUMENTS: Arguments = {
     "--home DIR": "home directory for the launches, kept afterwards (default: a "
     "temporary one)",
 }
-"""What :func:`launch_options` reads, and ``--home``."""
 
 READ_AHEAD_ARGUMENT: Arguments = {
     "--read-ahead-kb KIB": details(

@@ -72,8 +72,8 @@ class LaunchSetCommand(Command):
 def _app(payload: Payload, wanted: str | None, recorded: LaunchProfile | None) -> str:
     """Return whose launch it is.
 
-    :raises UsageError: where the snap has no such app, or none at all.
-    :raises BadDataError: where the recorded launch is of another app.
+    :raises AdvisorError: if there is no such app, or none at all, or the recorded
+        launch is of another app.
     """
     if wanted is None and recorded is not None:
         wanted = recorded.app

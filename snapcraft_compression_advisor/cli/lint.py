@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -14,37 +14,43 @@ from typing import TYPE_CHECKING, ClassVar
 from craft_cli import EmitterMode
 
 from .. import __version__
-from ..core.errors import UsageError
+from ..core.errors import AdvisorError, UsageError
+from ..core.frozen import frozen
 from ..core.terminal import emit, wants_colour
+from ..lint.all_rules import ALL_RULES
 from ..lint.baseline import Baseline, judge
-from ..lint.finding import LintReport
-from ..lint.request import LintRequest
+from ..lint.finding import LintedPayload, LintReport
+from ..lint.lint import lint_payload
+from ..lint.request import LintRequest, check_apps
 from ..lint.rules.declared import compression_changed
 from ..lint.rules.preflight_contents import resquash_differs
-from ..lint.run import at_least, make_selection
+from ..lint.run import at_least, check_selectors, make_selection
 from ..payload.source import Payload, find_payload, named_payloads, open_payload
 from ..preflight.previous import read_previous
 from ..report.lines import TextStyle, terminal_columns
 from ..report.lint_formats import FORMATS, Findings
 from .arguments import (
+    EDITS,
     PAYLOAD_DEFAULT,
     Arguments,
     Command,
     details,
     format_argument,
     output_argument,
+    stack_arguments,
 )
-from .find_project import find_policy
-from .lint_run import Outcome, lint_all, record_all
-from .policy_options import RULE_ARGUMENTS, lint_request, rule_options
-from .record_options import RECORD_ARGUMENTS, check_record_options
+from .baseline import keep_baseline, open_baseline
+from .edits import apply_fixes, check_edit_options, fixes_diff
+from .find_project import find_policy, find_project
+from .policy_options import RULE_ARGUMENTS, lint_request, policy_options
+from .record_options import RECORD_ARGUMENTS, check_record_options, with_recordings
 from .write import check_outputs, write_findings, write_output
 
 if TYPE_CHECKING:
     from ..capture.first_run import MeasuredCaches
 
 FINDINGS_STATUS = 1
-"""Exit status where there are findings; errors have those of sysexits, 64 and up."""
+"""Exit status if there are findings; errors have those of sysexits, 64 and up."""
 
 
 def _format_and_file(text: str) -> tuple[str, Path]:
@@ -62,10 +68,6 @@ class LintCommand(Command):
     overview = (
         "Check prime directories or built snaps against the rules and the "
         "project's budgets, and print the findings. 'rule' explains the rules.\n\n"
-        "The policy is compression-advisor.yaml beside the snap's snapcraft.yaml, "
-        "else in the current directory, unless --policy names another file. The "
-        "project is --project, else the one beside the payload if it has the "
-        "snap's name; its 'lint: ignore:' applies.\n\n"
         "The exit status is 0 if no finding is as severe as --fail-on, 1 if one "
         "is, and 64 or more for an error. A payload that can't be linted doesn't "
         "stop the others: the report contains its error, and the exit status is "
@@ -75,19 +77,14 @@ class LintCommand(Command):
 
     arguments: ClassVar[Arguments] = {
         "[PATH…]": "prime directories, .snap or .comp files, or directories of such "
-        f"files, linted in parallel (default: {PAYLOAD_DEFAULT})",
+        f"files (default: {PAYLOAD_DEFAULT})",
         **RULE_ARGUMENTS,
         **RECORD_ARGUMENTS,
         "--project PROJECT_DIR": "the project of the payloads, or its snapcraft.yaml "
-        "(default: the one beside each payload)",
-        "--base SNAP…": "the base snap; of several, each payload uses its own, or its "
-        "directory, to compare libraries with and to follow launches into; may be "
-        "repeated (default: the policy's 'bases', else none)",
-        "--content SNAP…": "a content snap that provides libraries, or its directory, "
-        "likewise; may be repeated (default: the policy's 'contents', else none)",
+        "(default: the one beside each payload if it has the snap's name)",
+        **stack_arguments("the policy's, else none"),
         "--resquash": "unpack built snaps, repack them as the store's review does, and "
-        "report the differences; takes as long as packing, and space for the files in "
-        "TMPDIR",
+        "report the differences; takes as long as packing, and space in TMPDIR",
         "--previous SNAP…": "the previously published snap, to compare the compression "
         "with; may be repeated for several snaps (default: none)",
         "--measured FILE": "JSON of 'measure --first-run': findings on caches then "
@@ -107,29 +104,25 @@ class LintCommand(Command):
         "--statistics": "print the number of findings of each rule instead (text only)",
         "--exit-zero": "exit with 0 even if there are findings; errors keep their "
         "status",
-        "--fix": "apply the safe fixes to snapcraft.yaml and report the remaining "
-        "findings",
-        "--diff": "print the safe fixes as a unified diff instead of a report, without "
-        "applying them",
+        **EDITS,
     }
 
     def run(self, parsed_args: argparse.Namespace) -> int | None:
         """Print the findings, and fix what is to be fixed."""
         _check_options(parsed_args)
         check_record_options(parsed_args)
-        also: list[tuple[str, Path]] = parsed_args.also
         kept: Path | None = parsed_args.write_baseline
         check_outputs(
-            parsed_args.output, *(path for _, path in also), *([kept] if kept else [])
+            parsed_args.output,
+            *(path for _, path in parsed_args.also),
+            *([kept] if kept else []),
         )
         paths = named_payloads(parsed_args.path or [find_payload(Path())])
         with ExitStack() as until:
             requests = _requests(parsed_args, paths, until)
-            requests, failed = record_all(requests, parsed_args)
+            requests, failed = _recorded(requests, parsed_args)
             baseline = None
             if parsed_args.baseline is not None:
-                from .baseline import open_baseline
-
                 baseline = open_baseline(
                     parsed_args.baseline, requests, parsed_args.project, until=until
                 )
@@ -137,19 +130,20 @@ class LintCommand(Command):
                     path: replace(request, baseline=baseline)
                     for path, request in requests.items()
                 }
-            quiet = parsed_args.diff or parsed_args.statistics or parsed_args.output
-            outcomes = lint_all(
-                requests,
-                project_dir=parsed_args.project,
-                failed=failed,
-                reported=parsed_args.format == "text" and not quiet,
-            )
+            outcomes = [
+                lint_path(
+                    path,
+                    request,
+                    project_dir=parsed_args.project,
+                    failed=failed.get(path),
+                )
+                for path, request in requests.items()
+            ]
+        _warn_of_errors(outcomes, parsed_args)
         report = LintReport(
             version=__version__, payloads=tuple(each.linted for each in outcomes)
         )
         if parsed_args.diff:
-            from .edits import fixes_diff
-
             write_output(fixes_diff(report), parsed_args.output, kept="patch")
         else:
             report = _write(report, baseline, parsed_args)
@@ -161,6 +155,84 @@ class LintCommand(Command):
         return status
 
 
+@frozen
+class Outcome:
+    """What came of one payload.
+
+    :param error_status: exit status of the error that kept it from being linted.
+    """
+
+    linted: LintedPayload
+    error_status: int | None = None
+
+
+def lint_path(
+    path: Path,
+    request: LintRequest,
+    *,
+    project_dir: Path | None = None,
+    failed: AdvisorError | None = None,
+) -> Outcome:
+    """Lint a payload, or note why that isn't possible.
+
+    :param project_dir: None if the project is the one beside the payload.
+    :param failed: why it isn't possible, if that is known.
+    """
+    name = ""
+    try:
+        with open_payload(path) as payload:
+            name = payload.snap.name
+            if failed is not None:
+                raise failed
+            project = find_project(payload, project_dir)
+            if project is not None:
+                check_selectors(project.ignored, ALL_RULES, where=str(project.path))
+            linted = lint_payload(
+                payload,
+                request,
+                path=str(path),
+                project=project,
+                progress=emit.progress,
+            )
+        return Outcome(linted=linted)
+    except AdvisorError as error:
+        message = ". ".join(filter(None, (str(error), error.resolution)))
+        status = error.retcode
+    except OSError as error:
+        message = f"Cannot read {str(path)!r}: {error.strerror}"
+        status = os.EX_IOERR
+    linted = LintedPayload(path=str(path), snap_name=name, findings=(), error=message)
+    return Outcome(linted=linted, error_status=status)
+
+
+def _warn_of_errors(
+    outcomes: Sequence[Outcome], parsed_args: argparse.Namespace
+) -> None:
+    """Name what wasn't linted on the terminal, unless the report on it does."""
+    other = parsed_args.diff or parsed_args.statistics or parsed_args.output
+    if parsed_args.format == "text" and not other:
+        return
+    for outcome in outcomes:
+        if outcome.linted.error is not None:
+            emit.progress(f"Not linted: {outcome.linted.error}", permanent=True)
+
+
+def _recorded(
+    requests: Mapping[Path, LintRequest], parsed_args: argparse.Namespace
+) -> tuple[dict[Path, LintRequest], dict[Path, AdvisorError]]:
+    """Record the launches that are asked for, and why a payload can't be linted."""
+    recorded, failed = dict(requests), {}
+    for path, request in requests.items():
+        if request.policy.record or parsed_args.record or parsed_args.record_again:
+            try:
+                with open_payload(path) as payload:
+                    check_apps(payload, request)
+                    recorded[path] = with_recordings(payload, request, parsed_args)
+            except AdvisorError as error:
+                failed[path] = error
+    return recorded, failed
+
+
 def _requests(
     parsed_args: argparse.Namespace, paths: Sequence[Path], until: ExitStack
 ) -> dict[Path, LintRequest]:
@@ -169,9 +241,9 @@ def _requests(
     Payloads with the same policy have the same request.
 
     :param until: closes the snaps that are compared with.
-    :raises UsageError: where an option asks for a rule that isn't checked.
+    :raises UsageError: if an option asks for a rule that isn't checked.
     """
-    options = rule_options(parsed_args)
+    options = policy_options(parsed_args)
     files = {
         path: parsed_args.policy or find_policy(path, parsed_args.project)
         for path in paths
@@ -187,46 +259,37 @@ def _requests(
             message = f"--{option} is given, but its rule {rule.id} isn't checked"
             resolution = f"Remove --{option}, or select the rule."
             raise UsageError(message, resolution=resolution)
-    others = {
-        "resquash": parsed_args.resquash,
-        "measured_caches": _measured(parsed_args.measured),
-        "previous": tuple(map(read_previous, dict.fromkeys(parsed_args.previous))),
-    }
+    measured_caches: MeasuredCaches | None = None
+    if parsed_args.measured is not None:
+        from .measure import read_measured_caches
+
+        measured_caches = read_measured_caches(parsed_args.measured)
+
+    def opened(paths: Sequence[Path | str]) -> tuple[Payload, ...]:
+        return tuple(until.enter_context(open_payload(Path(path))) for path in paths)
+
+    previous = tuple(map(read_previous, dict.fromkeys(parsed_args.previous)))
     by_file = {
         file: replace(
             each,
-            **others,
-            bases=_opened(parsed_args.base or each.policy.bases, until),
-            content=_opened(parsed_args.content or each.policy.contents, until),
+            resquash=parsed_args.resquash,
+            measured_caches=measured_caches,
+            previous=previous,
+            bases=opened(parsed_args.base or each.policy.bases),
+            content=opened(parsed_args.content or each.policy.contents),
         )
         for file, each in by_file.items()
     }
     return {path: by_file[file] for path, file in files.items()}
 
 
-def _measured(path: Path | None) -> MeasuredCaches | None:
-    if path is None:
-        return None
-    # Few runs have one.
-    from .measured_caches import read_measured_caches
-
-    return read_measured_caches(path)
-
-
 def _write(
     report: LintReport, baseline: Baseline | None, parsed_args: argparse.Namespace
 ) -> LintReport:
-    """Write the report wherever it is wanted, fixed first if it is to be.
-
-    :returns: the findings that count.
-    """
+    """Write the report, fixed first if it is to be; return the findings that count."""
     if parsed_args.fix:
-        from .edits import apply_fixes
-
         report = apply_fixes(report)
     if parsed_args.write_baseline is not None:
-        from .baseline import keep_baseline
-
         keep_baseline(report, parsed_args.write_baseline)
     if baseline is not None:
         report = judge(report, baseline)
@@ -245,11 +308,7 @@ def _write(
 
 def _check_options(parsed_args: argparse.Namespace) -> None:
     """Refuse options that contradict each other."""
-    if parsed_args.fix and parsed_args.diff:
-        message = "Both --fix and --diff are given"
-        raise UsageError(
-            message, resolution="Use --diff to see the fixes, --fix to make them."
-        )
+    check_edit_options(parsed_args)
     if parsed_args.statistics and parsed_args.format != "text":
         message = f"--statistics doesn't support format {parsed_args.format!r}"
         raise UsageError(message, resolution="Leave out one of the two.")
@@ -272,13 +331,9 @@ def _status(outcomes: Sequence[Outcome], report: LintReport) -> int:
 
 
 def _style(*, terminal: bool) -> TextStyle:
-    """Return how the text looks: wrapped where somebody reads it at once."""
+    """Return how the text looks: wrapped if somebody reads it at once."""
     return TextStyle(
         columns=terminal_columns() if terminal else None,
         coloured=wants_colour(os.environ, terminal=terminal),
         verbose=emit.get_mode() not in (EmitterMode.QUIET, EmitterMode.BRIEF),
     )
-
-
-def _opened(paths: Sequence[Path | str], until: ExitStack) -> tuple[Payload, ...]:
-    return tuple(until.enter_context(open_payload(Path(path))) for path in paths)

@@ -1,16 +1,18 @@
-"""``compression-advisor devices`` and ``rule``: what is built in."""
+"""``compression-advisor devices``, ``rule`` and ``schema``: what is built in."""
 
 from __future__ import annotations
 
 import argparse
-from typing import ClassVar
+from collections.abc import Mapping
+from importlib import import_module
+from typing import ClassVar, NamedTuple
 
+from pydantic import BaseModel
+
+from ..core.documents import json_schema_text
 from ..devices.builtin_devices import builtin_devices, find_device
-from ..lint.all_rules import ALL_RULES
-from ..lint.run import find_rule
 from ..report.devices_text import render_devices_json, render_devices_text
-from ..report.rule_pages import render_rule_list, render_rule_page
-from .arguments import Arguments, Command, format_argument
+from .arguments import Arguments, Command, details, format_argument
 from .write import write_output
 
 RENDERERS = {"text": render_devices_text, "json": render_devices_json}
@@ -52,8 +54,93 @@ class RuleCommand(Command):
 
     def run(self, parsed_args: argparse.Namespace) -> None:
         """Print one rule's page, or the list."""
+        from ..lint.all_rules import ALL_RULES  # noqa: PLC0415 # nothing else here does
+        from ..lint.run import find_rule  # noqa: PLC0415 # as above
+        from ..report.rule_pages import (  # noqa: PLC0415 # as above
+            render_rule_list,
+            render_rule_page,
+        )
+
         if parsed_args.id is None:
             text = render_rule_list(ALL_RULES)
         else:
             text = render_rule_page(find_rule(parsed_args.id, ALL_RULES))
+        write_output(text, None)
+
+
+class Schema(NamedTuple):
+    """A kind of document.
+
+    :ivar what: what documents of it are, for the list.
+    :ivar source: module and class of what is read, or the name of what is written.
+    """
+
+    what: str
+    source: str
+
+    def text(self) -> str:
+        """Return its JSON Schema."""
+        module, _, name = self.source.partition(":")
+        if not name:
+            from ..report.document import schema_text  # noqa: PLC0415 # rarely asked for
+
+            return schema_text(self.source)
+        model: type[BaseModel] = getattr(
+            import_module(f"snapcraft_compression_advisor.{module}"), name
+        )
+        return json_schema_text(model)
+
+
+_WRITTEN = {
+    "diff": "'diff --format json'",
+    "launch-set-comparison": "'launch-set --compare FILE --format json'",
+    "lint": "'lint --format json'",
+    "measure": "'measure --format json'",
+    "measure-stack": "'measure --base … --content … --format json'",
+    "prefetch": "'prefetch --format json'",
+    "refresh": "'refresh --format json'",
+    "report": "'advise --format json'",
+    "trim": "'trim --format json'",
+}
+
+
+SCHEMAS: Mapping[str, Schema] = {
+    "compression-advisor": Schema(
+        "compression-advisor.yaml, a project's settings",
+        "settings.lint_policy:LintPolicy",
+    ),
+    "device": Schema(
+        "device profiles, as 'calibrate' writes them", "devices.device_model:DeviceFile"
+    ),
+    "launch-profile": Schema(
+        "recorded launches, as 'record' writes them", "launch.profile:LaunchProfile"
+    ),
+    **{name: Schema(what, name) for name, what in _WRITTEN.items()},
+}
+"""By name. The files in ``docs`` are made from these as well."""
+
+
+class SchemaCommand(Command):
+    """Print a schema."""
+
+    name = "schema"
+    overview = (
+        "Print the JSON Schema of compression-advisor.yaml, of another file that the "
+        "advisor reads, or of a report. Editors and programs use it to validate "
+        "documents. Without a NAME, list all."
+    )
+
+    arguments: ClassVar[Arguments] = {
+        "[NAME]": details(
+            f"one of {', '.join(SCHEMAS)} (default: list all, one line each)",
+            choices=tuple(SCHEMAS),
+        )
+    }
+
+    def run(self, parsed_args: argparse.Namespace) -> None:
+        """Print one schema, or the list."""
+        wanted: str | None = parsed_args.name
+        width = max(map(len, SCHEMAS))
+        lines = (f"{name:{width}}  {each.what}\n" for name, each in SCHEMAS.items())
+        text = "".join(lines) if wanted is None else SCHEMAS[wanted].text()
         write_output(text, None)

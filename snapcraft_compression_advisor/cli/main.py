@@ -32,14 +32,7 @@ from ..core.result_store import OFF, VARIABLE, keeping_results
 from ..core.terminal import emit
 from ..core.units import MIB
 from .command_texts import help_text
-from .commands import (
-    APP_NAME,
-    command_groups,
-    joined,
-    make_dispatcher,
-    split_command,
-    with_command,
-)
+from .commands import APP_NAME, command_named, make_dispatcher, split_command
 from .write import (
     discard_broken_pipes,
     open_standard_streams,
@@ -52,13 +45,12 @@ _NO_MEMORY = (
     "failed to map segment",  # the dynamic linker, for an extension module
     "Cannot allocate memory",  # the C library
 )
-"""What is said where memory is used up, other than by a MemoryError."""
+"""Messages of memory that is used up, other than a MemoryError's."""
 
 _NEW_OBJECTS_PER_COLLECTION = 1_000_000
 """To look through 100,000 took 0.05 s. A lint leaves some 300 objects in cycles."""
 _SWITCH_INTERVAL_S = 0.0001
-"""A lint of two snaps took 0.96 of the time that it takes with 0.5 ms, and advice on
-one 0.95 (medians of 8 and 10 runs in turn); 0.03 ms is no better."""
+"""Advice took 0.95 of the time with 0.5 ms (median of 10); 0.03 ms is no better."""
 
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # malloc.h of the GNU C library
 _KEPT_BLOCK_BYTES = 32 * MIB  # its HEAP_MAX_SIZE / 2, the most that it takes
@@ -82,8 +74,7 @@ class _TerminatedError(BaseException):
 def run() -> NoReturn:
     """Run the command line and end the process: the console script.
 
-    What a run has made is left to the kernel. Python would free it object by object,
-    which takes as long as a tenth of a lint.
+    To free the run's objects one by one would take as long as a tenth of a lint.
     """
     status = main()
     atexit._run_exitfuncs()  # noqa: SLF001 # what others asked for; nothing else runs it
@@ -105,16 +96,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         signals.hold()
         return _run(sys.argv[1:] if arguments is None else list(arguments), signals)
     finally:
-        # A caller goes on; a process of our own is about to end, and what comes after
-        # its work is done comes too late to change anything.
+        # A caller goes on; a process of our own is about to end.
         if arguments is not None:
             for number, handler in before.items():
                 signal.signal(number, handler)
 
 
 def _run(arguments: list[str], signals: DeferredSignals) -> int:
-    """Do the work and say how it ended, as long as somebody reads that."""
-    be_quick()
+    _be_quick()
     open_standard_streams()
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a terminal that isn't UTF-8
@@ -128,10 +117,7 @@ def _run(arguments: list[str], signals: DeferredSignals) -> int:
 
 
 def _work(arguments: list[str], signals: DeferredSignals) -> int:
-    """Do the work, the only thing that a signal interrupts, and say how it ended.
-
-    :raises BrokenPipeError: where nobody reads what is said any more.
-    """
+    """Do the work, the only thing that a signal interrupts, and report its end."""
     try:
         with signals.delivered():
             status = _dispatch(arguments)
@@ -155,13 +141,12 @@ def _work(arguments: list[str], signals: DeferredSignals) -> int:
     return status
 
 
-def be_quick() -> None:
+def _be_quick() -> None:
     """Set the interpreter up for short runs of a few threads that compute.
 
-    Most objects live to the end, so looking through them for garbage finds none. And
-    workers wait for the interpreter's lock after each block; at the usual 5 ms, as long
-    as the block took. Memory that the codecs give back after a block they take again
-    for the next: fetching it anew from the kernel takes a tenth of a trial.
+    Most objects live to the end. Workers wait for the interpreter's lock after each
+    block; at the usual 5 ms, as long as the block took. Memory that the codecs give
+    back they take again: to fetch it anew from the kernel takes a tenth of a trial.
     """
     gc.set_threshold(_NEW_OBJECTS_PER_COLLECTION)
     sys.setswitchinterval(_SWITCH_INTERVAL_S)
@@ -175,13 +160,10 @@ def be_quick() -> None:
 def _quick_imports() -> Iterator[None]:
     """Keep pydantic from looking for plugins in every package, and numpy from threads.
 
-    The search takes some hundredths of a second, and the threads a tenth of a processor
-    second; the codecs need the cores, and no matrix is large. What the run starts later
-    gets the environment as it was.
+    That takes some hundredths of a second and a tenth. What the run starts later gets
+    the environment as it was.
     """
-    added = {
-        name: text for name, text in _WHILE_IMPORTED.items() if name not in os.environ
-    }
+    added = {name: it for name, it in _WHILE_IMPORTED.items() if name not in os.environ}
     os.environ.update(added)
     try:
         yield
@@ -195,19 +177,16 @@ class _InterruptedError(AdvisorError):
 
 
 def _dispatch(arguments: list[str]) -> int:
-    arguments = with_command(joined(arguments))
+    arguments = split_command(arguments)
     if not arguments:
         raise ArgumentParsingError(help_text([]) or "")
     with _quick_imports():
-        groups = command_groups(arguments)
-    dispatcher = make_dispatcher(groups)
+        dispatcher = make_dispatcher(command_named(arguments))
     try:
         if arguments in (["-V"], ["--version"]):
             write_output(f"{APP_NAME} {__version__}\n", None)
             return os.EX_OK
-        options = dispatcher.pre_parse_args(
-            split_command(arguments, command_names=("measure", "record"))
-        )
+        options = dispatcher.pre_parse_args(arguments)
         dispatcher.load_command(arguments)
     except ProvideHelpException as text:
         write_output(help_text(arguments) or f"{text}\n", None)
@@ -238,28 +217,25 @@ def _end(error: CraftError, status: int | None = None) -> int:
 
 
 class _OutOfMemoryError(AdvisorError):
-    """Memory is used up: exit status 71."""
-
     exit_status = os.EX_OSERR
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(
+            "Not enough memory",
+            details=str(error) or None,
+            resolution="Close other programs, or raise the limit ('ulimit -v').",
+        )
 
 
 def _storage(error: OSError) -> AdvisorError:
     if error.errno == errno.ENOMEM:
-        return _out_of_memory(error)
+        return _OutOfMemoryError(error)
     return StorageError(str(error), resolution="Check the disk and try again.")
-
-
-def _out_of_memory(error: Exception) -> AdvisorError:
-    return _OutOfMemoryError(
-        "Not enough memory",
-        details=str(error) or None,
-        resolution="Close other programs, or raise the limit ('ulimit -v').",
-    )
 
 
 def _internal(error: Exception) -> CraftError:
     if isinstance(error, MemoryError) or any(map(str(error).__contains__, _NO_MEMORY)):
-        return _out_of_memory(error)
+        return _OutOfMemoryError(error)
     wrapped = CraftError(
         f"Internal error: {type(error).__name__}: {error}",
         resolution="Please report it, with the log named below.",

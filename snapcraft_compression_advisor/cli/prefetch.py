@@ -14,7 +14,7 @@ from ..payload.source import find_payload, open_payload
 from ..prefetch.plan import plan_prefetch
 from ..prefetch.program import write_files
 from ..report.prefetch import prefetch_json, prefetch_page
-from ..settings.quantities import event_text
+from ..settings.lint_policy import LAUNCH_TIMEOUT_S
 from .arguments import (
     PATH,
     Arguments,
@@ -22,11 +22,10 @@ from .arguments import (
     details,
     format_argument,
     output_argument,
-    quantity,
     whole_number,
 )
 from .pages import FORMATS, write_page
-from .record_options import told_here
+from .record_options import event_arguments, told_here
 from .write import check_outputs, write_output
 
 DEFAULT_BUDGET_MB = 100
@@ -43,10 +42,11 @@ class PrefetchCommand(Command):
         "Make a list of the data blocks that a recorded launch reads, in the order of "
         "the image, and a small program that reads them ahead in the background and "
         "starts the app at once. It is the first entry of the app's command-chain. "
-        "It does nothing where they are cached, and whatever fails, the app starts.\n\n"
-        "Reading ahead helps only where a launch waits for one block after the other "
-        "while the kernel could decompress several, or where the disk is idle "
-        "meanwhile. --prove measures it on this machine: without, with, and with a "
+        "It does nothing if they are cached; if it fails, the app starts all the "
+        "same.\n\n"
+        "Reading ahead helps only if a launch waits for one block after the other "
+        "while the kernel could decompress several, or while the disk is idle. "
+        "--prove measures it on this machine: without, with, and with a "
         "wrong list.\n\n"
         "Nothing is written unless --write is given."
     )
@@ -57,8 +57,7 @@ class PrefetchCommand(Command):
             "a recorded launch of an app of the snap (required)", required=True
         ),
         "--budget MB": details(
-            "read ahead no more than this, uncompressed; programs and libraries come "
-            f"first (default: {DEFAULT_BUDGET_MB})",
+            "read ahead no more than this, uncompressed; programs and libraries first",
             type=whole_number(least=1),
             default=DEFAULT_BUDGET_MB,
         ),
@@ -68,8 +67,7 @@ class PrefetchCommand(Command):
         "--record', and time cold and warm launches in turns. This runs the payload's "
         "programs",
         "--runs COUNT": details(
-            "with --prove: cold and warm launches of each kind (default: "
-            f"{DEFAULT_RUNS})",
+            "with --prove: cold and warm launches of each kind",
             type=whole_number(least=2),
             default=DEFAULT_RUNS,
         ),
@@ -77,11 +75,7 @@ class PrefetchCommand(Command):
             "with --prove: of the image (default: the payload's, else xz)",
             choices=tuple(CODECS),
         ),
-        "--until EVENT": details(
-            "with --prove: what ends a launch, as 'record' takes it (default: the "
-            "first window, else the end of the command)",
-            type=quantity(event_text),
-        ),
+        **event_arguments(),
         "--scratch DIR": "with --prove: directory for the image; one in memory "
         "(/dev/shm) leaves out the disk (default: TMPDIR, else /tmp)",
         **format_argument(FORMATS),
@@ -102,8 +96,9 @@ class PrefetchCommand(Command):
             emit.progress("Choosing what is read ahead")
             plan = plan_prefetch(payload, profile, parsed_args.budget * MEGABYTE)
             if parsed_args.prove:
-                # Few runs start anything.
-                from ..prefetch.prove import prove_prefetch  # noqa: PLC0415 # as above
+                from ..prefetch.prove import (  # noqa: PLC0415 # few runs start any
+                    prove_prefetch,
+                )
 
                 proof = prove_prefetch(
                     payload,
@@ -112,6 +107,7 @@ class PrefetchCommand(Command):
                     codec=parsed_args.codec or payload.packed_with or "xz",
                     rounds=parsed_args.runs,
                     until=parsed_args.until,
+                    timeout_s=parsed_args.timeout or LAUNCH_TIMEOUT_S,
                     scratch=parsed_args.scratch,
                 )
             if target is not None:

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import ClassVar, get_args
 
+from ..capture.installed import SnapRoots, split_app_name
 from ..capture.record import RecordRequest, with_doubt
+from ..capture.record_installed import (
+    InstalledLaunch,
+    installed_snap,
+    record_installed,
+)
 from ..capture.record_launch import record_launch, told
 from ..capture.record_trace import import_trace
 from ..core.errors import UsageError
 from ..core.terminal import emit
-from ..core.units import counted, format_seconds
+from ..core.units import counted, format_bytes, format_seconds, seconds
 from ..launch.launch_set import Method
-from ..launch.profile import LaunchProfile, profile_text
+from ..launch.profile import LaunchProfile, ProfileFile, profile_text
 from ..payload.source import Payload, find_payload, open_payload
 from ..report.words import WINDOW_PHRASES
 from .arguments import PATH, Arguments, Command, details, output_argument
@@ -22,6 +30,7 @@ from .launch_arguments import (
     LAUNCH_ARGUMENTS,
     READ_AHEAD_ARGUMENT,
     chosen_app,
+    chosen_event,
     chosen_launch,
     confined,
     launch_display,
@@ -29,7 +38,14 @@ from .launch_arguments import (
 )
 from .write import check_outputs, write_output
 
-_METHODS = get_args(Method)
+_NOT_OF_INSTALLED = {
+    "path": "PATH", "app": "--app", "command_word": "a command", "chroot": "--chroot",
+    "home": "--home", "unconfined": "--unconfined", "method": "--method",
+    "log": "--import", "prefix": "--prefix", "scratch": "--scratch",
+}  # fmt: skip
+"""Arguments on a payload that isn't installed, with their names for the user."""
+
+_note = partial(emit.progress, permanent=True)
 
 
 class RecordCommand(Command):
@@ -60,7 +76,6 @@ class RecordCommand(Command):
             "sudo, the app runs as your own user) (default: none)",
             type=None,  # no path
         ),
-        "--root PAYLOAD": "the same as PATH (default: PATH)",
         **output_argument(text="the launch profile"),
         **LAUNCH_ARGUMENTS,
         "--no-warm-up": details(
@@ -72,16 +87,15 @@ class RecordCommand(Command):
         "--method": details(
             "from a mount (residency, as root), from the payload's directory "
             "(directory), or with strace (trace) (default: residency as root, else "
-            "directory, or trace where other programs use the payload)",
-            choices=_METHODS,
+            "directory, or trace if other programs use the payload)",
+            choices=get_args(Method),
         ),
         **READ_AHEAD_ARGUMENT,
         "--scratch DIR": "directory for the temporary uncompressed image (default: "
         "TMPDIR, else /tmp)",
         "--import LOG": details(
             "import a log of 'strace -f' instead of starting the app; it should "
-            "contain the file, mmap, read and clone calls (default: none, the app is "
-            "started)",
+            "contain the file, mmap, read and clone calls (default: none)",
             dest="log",
         ),
         "--prefix DIR…": details(
@@ -95,22 +109,16 @@ class RecordCommand(Command):
         """Record a launch and write its profile."""
         check_outputs(parsed_args.output)
         if parsed_args.installed is not None:
-            # Few runs do.
-            from . import record_installed  # noqa: PLC0415 # as above
-
-            profile = record_installed.installed_profile(parsed_args)
-            write_output(profile_text(profile), parsed_args.output)
-            for line in (*record_installed.installed_summary(profile), _times(profile)):
-                emit.progress(line, permanent=True)
-            return
-        if parsed_args.path and parsed_args.root:
-            message = "The payload is given twice: PATH and --root"
-            raise UsageError(message, resolution="Leave out --root.")
-        path = parsed_args.path or parsed_args.root or find_payload(Path.cwd())
-        with open_payload(path) as payload:
-            profile = _profile(parsed_args, payload)
+            profile = installed_profile(parsed_args)
+            summary = [*installed_summary(profile), _times(profile)]
+        else:
+            with open_payload(parsed_args.path or find_payload(Path.cwd())) as payload:
+                profile = _profile(parsed_args, payload)
+            files = f"{counted(len(profile.files), 'file')}, {_blocks(profile.files)}"
+            summary = [", ".join(filter(None, (files, _times(profile))))]
         write_output(profile_text(profile), parsed_args.output)
-        emit.progress(_summary(profile), permanent=True)
+        for line in summary:
+            _note(line)
 
 
 def _profile(parsed_args: argparse.Namespace, payload: Payload) -> LaunchProfile:
@@ -143,16 +151,58 @@ def _profile(parsed_args: argparse.Namespace, payload: Payload) -> LaunchProfile
         return with_doubt(profile, _note)
 
 
-def _note(text: str) -> None:
-    emit.progress(text, permanent=True)
+def installed_profile(parsed_args: argparse.Namespace) -> LaunchProfile:
+    """Record the launch that ``--installed`` names.
+
+    :raises AdvisorError: if it can't be recorded.
+    """
+    for name, given in _NOT_OF_INSTALLED.items():
+        if getattr(parsed_args, name):
+            message = f"Both --installed and {given} are given"
+            raise UsageError(
+                message, resolution=f"Leave out {given}: snapd knows the rest."
+            )
+    name, app = split_app_name(parsed_args.installed)
+    parsed_args.app = app
+    options = launch_options(parsed_args)
+    with (
+        installed_snap(name, SnapRoots.here()) as snap,
+        launch_display(options, is_isolated=False),
+    ):
+        app = chosen_app(options, snap.payload)
+        request = InstalledLaunch(
+            app=app,
+            event=chosen_event(options, snap.payload, app),
+            timeout_s=options.timeout_s,
+            warm_up=parsed_args.warm_up,
+        )
+        return record_installed(snap, request, emit.progress, note=_note)
 
 
-def _summary(profile: LaunchProfile) -> str:
-    blocks = sum(
-        last - first + 1 for file in profile.files for first, last in file.blocks
-    )
-    files = f"{counted(len(profile.files), 'file')}, {blocks} blocks of 128 KiB"
-    return ", ".join(filter(None, (files, _times(profile))))
+def installed_summary(profile: LaunchProfile) -> Iterator[str]:
+    """Yield lines on what was recorded: each snap, then the parts of the launch."""
+    for each in profile.payloads or ():
+        image = (
+            f", {each.codec} image of {format_bytes(each.image_bytes)}"
+            if each.image_bytes is not None
+            else ""
+        )
+        yield (
+            f"{each.role} {each.name}: {counted(len(each.files), 'file')}, "
+            f"{_blocks(each.files)}{image}"
+        )
+    if profile.recorded is not None and profile.recorded.parts:
+        parts = (
+            f"{part} {seconds(taken_s)}"
+            for part, taken_s in profile.recorded.part_seconds
+        )
+        yield f"cold launch (measured): {', '.join(parts)}"
+
+
+def _blocks(files: Iterable[ProfileFile]) -> str:
+    spans = (span for file in files for span in file.blocks)
+    count = sum(last - first + 1 for first, last in spans)
+    return f"{counted(count, 'block')} of 128 KiB"
 
 
 def _times(profile: LaunchProfile) -> str:

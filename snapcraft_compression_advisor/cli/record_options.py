@@ -1,4 +1,4 @@
-"""Launches that ``advise`` and ``lint`` record themselves."""
+"""Launches that ``advise`` and ``lint`` record, and when a launch has ended."""
 
 from __future__ import annotations
 
@@ -20,41 +20,51 @@ from .arguments import Arguments, details, quantity
 if TYPE_CHECKING:
     from ..capture.recordings import Told
 
+
+def event_arguments(policy: str = "") -> Arguments:
+    """Return the options that say when a launch has ended, the same for every command.
+
+    :param policy: precedes the defaults of those that have a policy.
+    """
+    return {
+        "--until EVENT": details(
+            "the event that ends the launch: 'window' (a window of the app has content "
+            "and then the app reads nothing for 0.5 s), 'exit' (the command has ended "
+            "with status 0), 'output:TEXT' (a printed line has the text), "
+            f"'seconds:TIME' (5, 500ms) (default: {policy}window for an app with a "
+            "desktop file, else window or exit)",
+            type=quantity(event_text),
+        ),
+        "--timeout SECONDS": details(
+            "time after which the launch has failed: 60, 500ms, 2min (default: "
+            f"{policy}{LAUNCH_TIMEOUT_S:g}s)",
+            type=quantity(SECONDS.parse),
+        ),
+    }
+
+
 RECORD_ARGUMENTS: Arguments = {
     "--record": details(
-        "start the app of 'record' in the policy, of --app, else the first target app, "
-        "and use what its launch reads in place of the guess. This runs the payload's "
-        "program, without a network, with a home of its own and the payload read-only. "
-        "The recording is kept in the user's cache directory and used until the "
-        "payload changes (default: the policy's 'record', else guess)",
+        "start the app and use what its launch reads in place of the guess, as "
+        "'record' does: isolated, without a network. The recording is kept in the "
+        "user's cache until the payload changes (default: the policy's 'record')",
         action="store_const",
         const=True,
     ),
     "--no-record": details(
-        "start nothing, even if the policy has 'record', and guess those launches; of "
-        "this option and --record, the last counts",
+        "start nothing, even if the policy has 'record'; of this option and --record, "
+        "the last counts",
         action="store_const",
         const=False,
         dest="record",
     ),
     "--record-again": "as --record, even if a recording of the same payload is kept",
-    "--until EVENT": details(
-        "with --record, the event that ends the launch: window, exit, output:TEXT, "
-        "seconds:TIME, as for 'record' (default: the policy's, else window for an app "
-        "with a desktop file, else window or exit)",
-        type=quantity(event_text),
-    ),
-    "--record-timeout SECONDS": details(
-        "with --record, time after which the launch has failed: 60, 2min (default: the "
-        f"policy's, else {LAUNCH_TIMEOUT_S:g}s)",
-        type=quantity(SECONDS.parse),
-    ),
+    **event_arguments("the policy's, else "),
 }
-"""What :func:`with_recordings` reads."""
 
 
 def check_record_options(parsed_args: argparse.Namespace) -> None:
-    """Refuse options that say how to record where nothing asks for it.
+    """Refuse options that say how to record if nothing asks for it.
 
     :raises UsageError: in that case.
     """
@@ -63,9 +73,9 @@ def check_record_options(parsed_args: argparse.Namespace) -> None:
         raise UsageError(message, resolution="Leave out one of the two.")
     if parsed_args.record or parsed_args.record_again:
         return
-    for name in ("until", "record_timeout"):
+    for name in ("until", "timeout"):
         if getattr(parsed_args, name) is not None:
-            message = f"--{name.replace('_', '-')} is given without --record"
+            message = f"--{name} is given without --record"
             raise UsageError(message, resolution="Add --record.")
 
 
@@ -74,15 +84,14 @@ def with_recordings(
 ) -> LintRequest:
     """Return a request with the launches that options or the policy ask to record.
 
-    :raises AdvisorError: where one that is required can't be recorded.
+    :raises AdvisorError: if one that is required can't be recorded.
     """
     if parsed_args.record is False:
         return _with_guesses(payload, request)
     recordings = _recordings(request.policy, parsed_args)
     if not recordings:
         return request
-    # Few runs start anything.
-    from ..capture.recordings import (  # noqa: PLC0415 # as above
+    from ..capture.recordings import (  # noqa: PLC0415 # few runs start anything
         in_place,
         recorded_profiles,
     )
@@ -114,7 +123,7 @@ def _with_guesses(payload: Payload, request: LintRequest) -> LintRequest:
 
 
 def told_here() -> Told:
-    """Return who is told of launches: the user."""
+    """Return what shows the user how launches go."""
     from ..capture.recordings import Told  # noqa: PLC0415 # few runs start anything
 
     permanently = partial(emit.progress, permanent=True)
@@ -134,7 +143,7 @@ def _recordings(
         return policy.record
     known = {each.app: each for each in policy.record}
     named = [known.get(app, Recording(app=app)) for app in parsed_args.app]
-    given = {"until": parsed_args.until, "timeout": parsed_args.record_timeout}
+    given = {"until": parsed_args.until, "timeout": parsed_args.timeout}
     changed = {key: value for key, value in given.items() if value is not None}
     return tuple(
         each.model_copy(update={**changed, "required": True})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -14,18 +13,13 @@ from ..core.terminal import emit
 from ..lint.request import LintRequest, analysis_request, check_apps
 from ..payload.source import Payload, open_payload
 from ..refresh.builds import check_names
-from ..refresh.refresh import (
-    Refresh,
-    compare_refresh,
-    measure_refresh,
-    trial_effort,
-)
+from ..refresh.refresh import Refresh, compare_refresh, measure_refresh
 from ..refresh.xdelta3 import check_xdelta3
 from ..report.refresh import refresh_json, refresh_page
 from .arguments import Arguments, Command, details, format_argument, output_argument
 from .find_project import find_policy
 from .pages import FORMATS, REPORT, check_report_path, save_page, write_page
-from .policy_options import POLICY_ARGUMENTS, lint_request, payload_options
+from .policy_options import POLICY_ARGUMENTS, lint_request, policy_options
 from .write import check_outputs, write_output
 
 COMPRESSORS = tuple(name for name in CODECS if name != "none")
@@ -71,8 +65,9 @@ class RefreshCommand(Command):
         with open_payload(parsed_args.old) as old, open_payload(parsed_args.new) as new:
             check_names(old, new)
             file = parsed_args.policy or find_policy(new.path, None)
-            lint = lint_request(file, payload_options(parsed_args), narrow=True)
-            analysis = _analysed(new, lint, codecs)
+            lint = lint_request(file, policy_options(parsed_args), narrow=True)
+            wanted = {*SHIPPED} <= {*codecs}
+            analysis = _analysed(new, lint) if wanted else None
             refresh = compare_refresh(
                 old,
                 new,
@@ -91,20 +86,13 @@ class RefreshCommand(Command):
         save_page(page, parsed_args.report)
 
 
-def _analysed(
-    new: Payload, lint: LintRequest, codecs: Sequence[str]
-) -> Analysis | None:
-    """Return what launches of the new build gain; ``None`` without xz or lzo."""
-    if not {*SHIPPED} <= {*codecs}:
-        return None
+def _analysed(new: Payload, lint: LintRequest) -> Analysis:
+    """Return what launches of the new build gain."""
     check_apps(new, lint)
     # The month comes later, from the figures of this very refresh.
     policy = lint.policy.model_copy(update={"refresh": None})
-    request = replace(
-        analysis_request(new, replace(lint, policy=policy), None),
-        effort=trial_effort(codecs),
-        size_limits=(),
-    )
+    request = analysis_request(new, replace(lint, policy=policy), None)
+    request = replace(request, size_limits=())
     return analyse(new, request, progress=emit.progress)
 
 

@@ -18,7 +18,7 @@ from ..payload.stack import provides
 from ..payload.stack_check import BASE_TYPES, check_consumer, check_stack
 from ..settings.lint_policy import LintPolicy
 from ..settings.quantities import parse_count
-from .arguments import Arguments, details
+from .arguments import Arguments, details, stack_arguments
 
 SNAP_MOUNTS = Path("/snap")
 SNAP_BLOBS = Path("/var/lib/snapd/snaps")
@@ -39,17 +39,12 @@ def _consumer(text: str) -> tuple[Path, float]:
         raise argparse.ArgumentTypeError(message) from error
 
 
-STACK_ARGUMENTS: Arguments = {
-    "--base SNAP…": "the base snap or its directory; the guess of a launch is followed "
-    "into it, and the report says what it costs; of several, each snap uses its own "
-    "(default: the policy's 'bases', else the installed one, if there is one)",
-    "--content SNAP…": "a content snap that the snap's plugs ask for, or its "
-    "directory, likewise; may be repeated (default: the policy's 'contents', else the "
-    "installed ones)",
+STACK_ARGUMENTS = stack_arguments("the policy's, else the installed one, if any")
+SURROUNDINGS: Arguments = {
+    **STACK_ARGUMENTS,
     "--consumer SNAP…": details(
-        "a snap that runs with this one, which is a base or a content snap: its "
-        "launches decide; may be repeated, each may have a weight: app.snap=3 "
-        "(default: none)",
+        "a snap that runs with this one, a base or a content snap: its launches "
+        "decide; may be repeated and have a weight, app.snap=3 (default: none)",
         type=_consumer,
     ),
 }
@@ -79,7 +74,7 @@ def open_surroundings(
     """Open the snaps that a payload runs with.
 
     :param until: closes them.
-    :raises AdvisorError: where one can't be read or doesn't go with the payload.
+    :raises AdvisorError: if one can't be read or doesn't go with the payload.
     """
     weighted: Sequence[tuple[Path, float]] = parsed_args.consumer
     whole = sum(weight for _, weight in weighted)
@@ -167,7 +162,7 @@ def _installed(
 def _opened_if_fit(
     path: Path, launched: Sequence[Payload], until: ExitStack
 ) -> Payload | None:
-    """Return an installed snap; ``None`` where it can't be read or doesn't fit."""
+    """Return an installed snap, or None if it can't be read or doesn't fit."""
     try:
         payload = until.enter_context(open_payload(path))
         is_base = payload.snap.type in BASE_TYPES
@@ -184,10 +179,7 @@ def _opened_if_fit(
 
 
 def installed_snap(name: str) -> Path | None:
-    """Return an installed snap: its image where that may be read, else its mount.
-
-    The image tells its codec. Usually only root may read it.
-    """
+    """Return an installed snap: its image if root runs this, else its mount."""
     if not _SNAP_NAME.fullmatch(name):
         return None
     mount = SNAP_MOUNTS / name / "current"

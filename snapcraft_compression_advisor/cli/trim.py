@@ -22,6 +22,7 @@ from ..report.trim import sure_filters, trim_json, trim_page, trim_yaml
 from ..trim.parts import parts_of_files
 from ..trim.plan import plan_trim
 from .arguments import (
+    EDITS,
     PATH,
     Arguments,
     Command,
@@ -30,9 +31,15 @@ from .arguments import (
     output_argument,
     whole_number,
 )
-from .find_project import find_policy, find_project, find_project_folder
+from .edits import check_edit_options
+from .find_project import (
+    find_policy,
+    find_project,
+    find_project_folder,
+    project_to_set,
+)
 from .pages import FORMATS, write_page
-from .policy_options import POLICY_ARGUMENTS, lint_request, payload_options
+from .policy_options import POLICY_ARGUMENTS, lint_request, policy_options
 from .record_options import told_here
 from .surroundings import STACK_ARGUMENTS, open_surroundings
 from .write import check_outputs, write_output
@@ -43,7 +50,6 @@ if TYPE_CHECKING:
 
 DEFAULT_RUNS = 0
 """A cold launch takes seconds, and each app has four of them a round."""
-_OPTIONS = ("--base SNAP…", "--content SNAP…")
 
 
 class TrimCommand(Command):
@@ -58,53 +64,56 @@ class TrimCommand(Command):
         "or loads is never among them. Files that only some users or features need "
         "are listed as risky.\n\n"
         "The filters go into the 'prime' lists of the parts that brought the files, "
-        "as craft-parts' state beside the prime directory tells. If it doesn't, "
+        "by craft-parts' state beside the prime directory. Without that state, "
         "'--format yaml' prints a part of its own that removes them.\n\n"
-        "Nothing is changed unless --write is given."
+        "Nothing is changed unless --fix is given; it leaves risky filters out."
     )
 
     arguments: ClassVar[Arguments] = {
         **PATH,
         **POLICY_ARGUMENTS,
-        **{name: STACK_ARGUMENTS[name] for name in _OPTIONS},
+        **STACK_ARGUMENTS,
         "--risky": "also print filters for what some users or features may need",
         **format_argument((*FORMATS, "yaml")),
         **output_argument(),
         "--prove": "leave the files out of a copy, start every app before and after, "
-        "isolated as with 'advise --record', and compare what the launches read; a "
-        "group that an app needs is taken back. This runs the payload's programs",
+        "isolated, and compare what the launches read; a group that an app needs is "
+        "taken back. This runs the payload's programs",
         "--runs COUNT": details(
             "with --prove: also time this many cold launches of each app before and "
-            f"after, in turns, from mounted images (default: {DEFAULT_RUNS})",
+            "after, in turns, from mounted images",
             type=whole_number(least=0),
             default=DEFAULT_RUNS,
         ),
-        "--write [PROJECT_DIR]": details(
-            "add the filters, without risky ones, to this project's snapcraft.yaml "
-            "(default: change nothing; without PROJECT_DIR, the project in the "
-            "current directory)",
-            dest="project_dir",
-            const=Path(),
-        ),
+        "--project PROJECT_DIR": "the payload's project, or its snapcraft.yaml "
+        "(default: the one beside the payload; for --fix, else the one here)",
+        **EDITS,
     }
 
     def run(self, parsed_args: argparse.Namespace) -> None:
-        """Print what could be left out, and write it where that is asked for."""
+        """Print what could be left out, and write it if that is asked for."""
         parsed_args.consumer = ()
         path = parsed_args.path or find_payload(Path.cwd())
-        project_dir: Path | None = parsed_args.project_dir
-        if project_dir is not None and parsed_args.risky:
-            message = "Both --write and --risky are given"
+        project_dir: Path | None = parsed_args.project
+        edits = parsed_args.fix or parsed_args.diff
+        check_edit_options(parsed_args)
+        if edits and parsed_args.risky:
+            option = "--fix" if parsed_args.fix else "--diff"
+            message = f"Both {option} and --risky are given"
             raise UsageError(
                 message, resolution="Add risky filters by hand, one after the other."
             )
         check_outputs(parsed_args.output)
-        file = find_project_file(project_dir) if project_dir is not None else None
-        proof = None
+        if project_dir is not None:
+            find_project_file(project_dir)  # before anything that takes time
+        file, proof = None, None
         with ExitStack() as until:
             payload = until.enter_context(open_payload(path))
+            if edits:
+                project_dir = project_to_set(payload, project_dir)
+                file = find_project_file(project_dir)
             policy = parsed_args.policy or find_policy(payload.path, project_dir)
-            lint = lint_request(policy, payload_options(parsed_args))
+            lint = lint_request(policy, policy_options(parsed_args))
             check_apps(payload, lint)
             surroundings = open_surroundings(payload, lint.policy, parsed_args, until)
             project = find_project(payload, project_dir)
@@ -120,8 +129,7 @@ class TrimCommand(Command):
             if parsed_args.prove:
                 if file is not None:
                     _edit(plan, file)  # what can't be written fails at once
-                # Few runs start anything.
-                from ..trim.prove import prove_trim  # noqa: PLC0415 # as above
+                from ..trim.prove import prove_trim  # noqa: PLC0415 # few runs start any
                 from ..trim.without import Starts  # noqa: PLC0415 # as above
 
                 proof = prove_trim(
@@ -131,10 +139,11 @@ class TrimCommand(Command):
                     runs=parsed_args.runs,
                 )
                 plan = plan.only(proof.groups)
-        _report(plan, proof, parsed_args, _part_names(folder))
+        if not parsed_args.diff:
+            _report(plan, proof, parsed_args, _part_names(folder))
         if file is not None:
             _check_proof(proof)
-            _write(plan, file)
+            _change(plan, file, parsed_args)
 
 
 def _report(
@@ -155,7 +164,7 @@ def _report(
 
 
 def _part_names(folder: Path | None) -> tuple[str, ...]:
-    """Return the parts of a project, none where there is no project."""
+    """Return the parts of a project, none if there is no project."""
     if folder is None:
         return ()
     try:
@@ -185,7 +194,7 @@ def _check_proof(proof: Proof | None) -> None:
 def _edit(plan: TrimPlan, file: Path) -> Edit:
     """Return what adds all of the filters to a project file.
 
-    :raises AdvisorError: where a file's part isn't known, or it can't be edited.
+    :raises AdvisorError: if a file's part isn't known, or it can't be edited.
     """
     filters = sure_filters(plan)
     if "" in filters:
@@ -201,18 +210,15 @@ def _edit(plan: TrimPlan, file: Path) -> Edit:
     )
 
 
-def _write(plan: TrimPlan, file: Path) -> None:
-    """Add the filters to a project file; all of them, or nothing.
-
-    :raises AdvisorError: where that isn't possible.
-    """
+def _change(plan: TrimPlan, file: Path, parsed_args: argparse.Namespace) -> None:
+    """Add the filters to a project file, all of them or none, or show them."""
     edit = _edit(plan, file)
+    filters = sure_filters(plan)
     if not edit.changes:
         emit.progress(f"{file}: there is no filter to add", permanent=True)
-        return
-    apply_edit(edit)
-    filters = sure_filters(plan)
-    count = sum(map(len, filters.values()))
-    emit.progress(
-        f"{file}: filters added to {', '.join(filters)} ({count})", permanent=True
-    )
+    elif parsed_args.diff:
+        write_output(edit.diff(), parsed_args.output, kept="patch")
+    else:
+        apply_edit(edit)
+        added = f"{', '.join(filters)} ({sum(map(len, filters.values()))})"
+        emit.progress(f"{file}: filters added to {added}", permanent=True)

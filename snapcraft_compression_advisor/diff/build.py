@@ -10,7 +10,7 @@ import numpy as np
 from ..core.errors import ToolError
 from ..core.frozen import frozen
 from ..core.units import Interval
-from ..trial.result import CodecTrial, StoredBlocks, blocks_of_files
+from ..trial.result import CodecTrial, blocks_of_files
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Mapping
@@ -125,7 +125,13 @@ def snap_build(payload: SnapPayload, launch_sets: Mapping[str, LaunchSet]) -> Bu
         trial=CodecTrial(
             codec=payload.packed_with,
             image_bytes=size,
-            blocks=_stored_blocks(payload, launched_files(launch_sets)),
+            blocks=blocks_of_files(
+                {
+                    file.path: tuple(payload.stored_blocks(file.path) or ())
+                    for launch_set in launch_sets.values()
+                    for file in launch_set.files
+                }
+            ),
         ),
         measured=True,
         unlike_snap_pack=payload.unlike_snap_pack(),
@@ -141,7 +147,6 @@ def prime_build(
 ) -> Build:
     """Return a prime directory as a trial predicts its image.
 
-    :param trial: that wanted the blocks of :func:`launched_files`.
     :param codec: what it will be packed with.
     :raises ToolError: where this machine can't try that codec block by block.
     """
@@ -168,17 +173,4 @@ def prime_build(
         sizes=TriedSizes(stored=stored, codec=codec),
         launch_sets=launch_sets,
         trial=tried,
-    )
-
-
-def launched_files(launch_sets: Mapping[str, LaunchSet]) -> frozenset[str]:
-    """Return the paths of all files that any of the launches reads."""
-    return frozenset(
-        file.path for launch_set in launch_sets.values() for file in launch_set.files
-    )
-
-
-def _stored_blocks(payload: SnapPayload, paths: Collection[str]) -> StoredBlocks:
-    return blocks_of_files(
-        {path: tuple(payload.stored_blocks(path) or ()) for path in paths}
     )

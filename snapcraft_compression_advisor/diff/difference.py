@@ -14,8 +14,8 @@ from ..launch.fit import fit_profile
 from ..launch.guess.guess import static_launch_set
 from ..launch.launch_set import select_apps
 from ..payload.source import SnapPayload
-from ..trial.sampled import LEAST, run_sampled_trial
-from .build import Build, launched_files, prime_build, snap_build
+from ..trial.sampled import run_sampled_trial
+from .build import Build, prime_build, snap_build
 from .files import FilesDifference, compare_files, minus, total, unchanged_paths
 from .launches import LaunchChange, compare_launches
 
@@ -156,11 +156,7 @@ def _build(
     if isinstance(payload, SnapPayload):
         return snap_build(payload, launch_sets)
     trial = request.trials.get(payload.path) or run_sampled_trial(
-        payload,
-        wanted=lambda: launched_files(launch_sets),
-        progress=progress,
-        decided=lambda _: True,
-        effort=LEAST,
+        payload, progress=progress
     )
     codec = request.codecs.get(payload.path) or SNAPCRAFT_DEFAULT
     return prime_build(payload, launch_sets, trial, codec=codec)

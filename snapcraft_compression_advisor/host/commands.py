@@ -96,7 +96,7 @@ class SetCompressionCommand(AppCommand):
             "--component", metavar="NAME", help="the component to set it for"
         )
         parser.add_argument(
-            "--dry-run",
+            "--diff",
             action="store_true",
             help="print the change as a unified diff without making it",
         )
@@ -110,7 +110,7 @@ class SetCompressionCommand(AppCommand):
         of = "" if component is None else f" of component {component}"
         if not edit.changes:
             emit.message(f"{path}: compression{of} is already {compression}")
-        elif parsed_args.dry_run:
+        elif parsed_args.diff:
             emit.message(edit.diff().removesuffix("\n"))
         else:
             apply_edit(edit)

@@ -132,12 +132,7 @@ def _sizes(
     files: Path, name: str, devices: Sequence[DeviceProfile], progress: Progress
 ) -> ComponentSizes | None:
     payload = ComponentDirectory(files, name=name)
-    trial = run_sampled_trial(
-        payload,
-        wanted=tuple,
-        progress=progress,
-        decided=_is_decided,
-    )
+    trial = run_sampled_trial(payload, progress=progress, decided=_is_decided)
     xz_bytes, added = trial.codecs["xz"].image_bytes, trial.lzo_less_xz_bytes
     if xz_bytes is None or added is None:
         return None

@@ -19,7 +19,7 @@ from ..core.frozen import frozen
 from ..launch.launch_set import LaunchFile
 from ..launch.profile import RecordedKernel
 from ..payload.source import Payload, open_payload
-from ..settings.lint_policy import Recording
+from ..settings.lint_policy import LAUNCH_TIMEOUT_S, Recording
 from .plan import PrefetchPlan, PrefetchRange, wrong_ranges
 from .program import FOLDER, add_to_command_chain, write_files
 
@@ -89,12 +89,14 @@ def prove_prefetch(  # noqa: PLR0913 # what, and how
     codec: str,
     rounds: int,
     until: str | None = None,
+    timeout_s: float = LAUNCH_TIMEOUT_S,
     scratch: Path | None = None,
 ) -> PrefetchProof:
     """Launch an app from one image in all three ways, in turns drawn by lot.
 
     :param codec: of the image.
     :param until: what ends a launch, as in a policy.
+    :param timeout_s: after which it has failed.
     :param scratch: where the copy and the image go, in memory or on the disk to prove
         it for; the system's temporary directory by default.
     :raises AdvisorError: where the app can't be started, or there is no room.
@@ -110,7 +112,10 @@ def prove_prefetch(  # noqa: PLR0913 # what, and how
                 changed, (codec,), scratch=scratch, progress=told.progress
             ) as images,
             isolated_request(
-                payload, Recording(app=plan.app, required=True, until=until), told
+                payload, Recording(
+                    app=plan.app, required=True, until=until, timeout=timeout_s
+                ),
+                told,
             ) as request,
         ):  # fmt: skip
             image, words = images.paths[codec], request.command.words

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ..codecs import SHIPPABLE
 from ..core.errors import ToolError
 from ..core.frozen import frozen
 from ..core.scratch import scratch_directory
@@ -14,7 +13,7 @@ from ..core.units import Interval
 from ..payload.source import Payload
 from ..trial.exact import pack_with
 from ..trial.result import Progress, TrialResult
-from ..trial.sampled import LEAST, Effort, run_sampled_trial
+from ..trial.sampled import run_sampled_trial
 from .builds import check_names, oddities
 from .changes import FileChange, find_changes
 from .delta import PLAIN, SNAP_AWARE, Choice, DeltaFormat, DeltaSize, choices
@@ -122,13 +121,7 @@ def full_sizes(
         sizes[str(new.packed_with)] = Interval.exactly(new.path.stat().st_size)
     wanted = [codec for codec in codecs if codec not in sizes]
     if wanted:
-        trial = trial or run_sampled_trial(
-            new,
-            wanted=tuple,
-            progress=progress,
-            decided=lambda _: True,
-            effort=trial_effort(wanted),
-        )
+        trial = trial or run_sampled_trial(new, progress=progress)
         for codec in wanted:
             size = trial.codecs[codec].image_bytes
             if size is None:
@@ -138,11 +131,6 @@ def full_sizes(
                 )
             sizes[codec] = size
     return sizes
-
-
-def trial_effort(codecs: Iterable[str]) -> Effort:
-    """Return how closely to look at a build for the sizes of its images."""
-    return replace(LEAST, codecs=tuple({*SHIPPABLE, *codecs}))
 
 
 def measure_refresh(refresh: Refresh, *, progress: Progress) -> Refresh:

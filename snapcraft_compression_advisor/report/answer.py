@@ -328,7 +328,7 @@ def _to_type(analysis: Analysis, apply: str | None) -> Iterator[Step]:
     words = ["advise", printable(str(payload.path)), *payload.stack_options]
     advise = f"compression-advisor {shlex.join(words)}"
     if apply is not None:
-        yield Step(title="Apply", lines=(apply or f"{advise} --set",))
+        yield Step(title="Apply", lines=(apply or f"{advise} --fix",))
     guessed = [
         each
         for each in analysis.launches

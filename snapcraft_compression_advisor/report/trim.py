@@ -102,7 +102,7 @@ def _filters(
     if not groups:
         return None
     lines = trim_yaml(plan, risky=risky, part_names=part_names).rstrip().split("\n")
-    step = Step(title="In snapcraft.yaml ('--write' adds them)", lines=tuple(lines))
+    step = Step(title="In snapcraft.yaml ('--fix' adds them)", lines=tuple(lines))
     return Section(short=True, steps=(step,))
 
 

@@ -129,7 +129,7 @@ def _apps(analysis: Analysis, known: str) -> Sequence[str]:
 
 
 def _record(path: str, app: str) -> str:
-    return f"compression-advisor record --root {path}{_named([app])} -o {_PROFILE}"
+    return f"compression-advisor record {path}{_named([app])} -o {_PROFILE}"
 
 
 def _named(apps: Iterable[str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,23 +17,16 @@ from ..payload.source import Payload, SnapPayload
 from ..squashfs.entry import SIZE_MASK
 from .block_model import block_models
 from .look import closer_look, look_at_blocks, quick_look
-from .phase import (
-    Phase,
-    Sample,
-    closer_phase,
-    draw,
-    draw_lots,
-    first_phase,
-)
+from .phase import Phase, Sample, closer_phase, draw, draw_lots, first_phase
 
 MOST_BLOCKS = 16_384
 MOST_BYTES = 320 * MIB
 """Payloads of up to so many blocks and bytes are looked at whole."""
 
 SPREAD_BLOCKS = MOST_BYTES // DATA_BLOCK_BYTES
-"""Blocks looked at of a larger payload, evenly spread. That they aren't all adds 0.2 to
-0.3 % of the size to the error (one standard deviation; a browser, an office suite and a
-Python application), about half of what the smaller phases do."""
+"""Blocks looked at of a larger payload. That they aren't all adds 0.2 to 0.3 % of the
+size to the error (one standard deviation; a browser, an office suite and a Python
+application), about half of what the smaller phases do."""
 CLOSER_BLOCKS = 400
 SNAP_CLOSER_BLOCKS = 320
 """Blocks looked at closely in the first round; of a snap, where to read a block takes
@@ -48,26 +41,27 @@ lzo, 48 of 640 by 0.57 and 0.48 % (root of the mean square; ``study/block_draws.
 in twice the time."""
 
 FAR_BYTES = 2_000_000
-"""What the blocks looked at closely may come to in an image in a store. Fewer blocks
-make the interval wider, which says so itself."""
+"""What the blocks looked at closely may take in an image in a store. Fewer blocks make
+the interval wider, which says so itself."""
 LEAST_FAR_BLOCKS = 16
-"""But so many at least. Where they are fewer than are tried, all of them are tried."""
+"""But so many at least. If they are fewer than are tried, all of them are tried."""
 
 TRIED_ALONE_BLOCKS = 56
-"""Likewise without a model, where a library is missing or a snap has a codec that can't
-be shipped: these blocks alone tell how sizes follow from the closer look. A payload
-that has no more is tried whole."""
+"""Tried without a model, if a library is missing or a snap has a codec that can't be
+shipped: these blocks alone tell how sizes follow from the closer look. A payload that
+has no more is tried whole."""
 
 
 @frozen
 class Census:
     """What stands for a payload.
 
-    :param phases: the blocks looked at, blocks of zeros among them; before it, where
-        these aren't all, what the names of all files tell.
-    :param codec: whose sizes they are, where they are those of a built snap.
+    :param phases: the blocks looked at, blocks of zeros among them; before it, if these
+        aren't all, what the names of all files tell.
+    :param codec: whose sizes they are, if they are those of a built snap.
     """
 
+    layout: Layout
     phases: tuple[Phase, ...]
     codec: str | None = None
 
@@ -89,17 +83,45 @@ class Census:
         sizes = self.blocks.ratios[:, 0] * self.blocks.raw_bytes
         return np.asarray(sizes.round(), dtype=np.float64)
 
-    @property
-    def known_bytes(self) -> float:
-        """Bytes of all blocks with the snap's own codec."""
-        return float(self.known_sizes.sum())
+    def closest(
+        self, phases: Sequence[Phase], values: Sequence[NDArray[np.float64]]
+    ) -> NDArray[np.float64]:
+        """Return a value for every block: that of the closest look at it.
+
+        :param values: of every phase's blocks.
+        """
+        found = np.zeros(len(self.blocks.members))
+        for phase, each in zip(phases, values, strict=True):
+            if phase.ratios.shape[1]:
+                found[self.blocks.places_of(phase.members)] = each
+        return found
+
+    def spread_out(self, sizes: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return a size for every block of the layout from those of the census.
+
+        Blocks that aren't in it get the ratio of the next one that is.
+        """
+        blocks = self.blocks
+        sizes = np.where(blocks.zeros, 0.0, sizes)
+        every = np.zeros(self.layout.block_count)
+        if not blocks.complete:
+            ratio = (sizes / blocks.raw_bytes)[nearest_known(self.layout, blocks)]
+            guessed = np.ceil(self.layout.raw_bytes() * ratio)
+            every = np.where(self.layout.holes, 0.0, guessed)
+        every[blocks.members] = sizes
+        return every
+
+
+def nearest_known(layout: Layout, blocks: Phase) -> NDArray[np.int64]:
+    """Return for every block of a layout which one of a census it is taken for."""
+    numbers = np.arange(layout.block_count)
+    return np.minimum(blocks.places_of(numbers), len(blocks.members) - 1)
 
 
 def take_census(
     payload: Payload,
     layout: Layout,
     *,
-    always: Callable[[], Collection[int]] = tuple,
     spread_blocks: int = SPREAD_BLOCKS,
     seed: int = 0,
 ) -> Census:
@@ -108,8 +130,6 @@ def take_census(
     Of a built snap these are the sizes in it, which cost nothing; else blocks are read
     and compressed with a fast codec.
 
-    :param always: numbers of blocks that are to be in it; asked for as late as can be,
-        and where not all blocks are in it anyway.
     :param spread_blocks: how many blocks stand for a payload that is large.
     :param seed: another one takes others of these.
     """
@@ -118,33 +138,20 @@ def take_census(
         every = np.arange(layout.block_count)
         columns = _sizes_in_snap(payload, layout)
         blocks = first_phase(layout, every, np.ones(len(every)), columns, lots)
-        return Census(phases=(blocks,), codec=payload.packed_with)
+        return Census(layout=layout, phases=(blocks,), codec=payload.packed_with)
     eligible = np.flatnonzero(~layout.holes)
     nothing = np.zeros((len(eligible), 0))
     names = first_phase(layout, eligible, np.ones(len(eligible)), nothing, lots)
-    whole = spread_blocks >= SPREAD_BLOCKS and len(eligible) <= MOST_BLOCKS
-    if whole and names.raw_bytes.sum() <= MOST_BYTES:
-        columns = look_at_blocks(payload, layout, eligible, quick_look())
-        return Census(
-            phases=(first_phase(layout, eligible, names.weights, columns, lots),)
-        )
-    drawn = draw(names, count=spread_blocks, certain=np.zeros(len(eligible), np.bool_))
-    columns = look_at_blocks(payload, layout, drawn.members, quick_look())
-    sure = eligible[np.isin(eligible, np.array(list(always()), dtype=np.int64))]
-    added = sure[~np.isin(sure, drawn.members)]
-    more = look_at_blocks(payload, layout, added, quick_look())
-    members = np.concatenate((drawn.members, added))
-    shares = np.concatenate((drawn.shares, np.ones(len(added))))
-    weights = np.where(np.isin(members, sure), 1.0, 1 / shares)
-    ascending = np.argsort(members)
-    blocks = first_phase(
-        layout,
-        members[ascending],
-        weights[ascending],
-        np.concatenate((columns, more))[ascending],
-        lots,
+    whole = (
+        spread_blocks >= SPREAD_BLOCKS
+        and len(eligible) <= MOST_BLOCKS
+        and names.raw_bytes.sum() <= MOST_BYTES
     )
-    return Census(phases=(names, blocks))
+    all_of_them = Sample(members=eligible, shares=names.shares)
+    read = all_of_them if whole else draw(names, spread_blocks)
+    columns = look_at_blocks(payload, layout, read.members, quick_look())
+    blocks = first_phase(layout, read.members, 1 / read.shares, columns, lots)
+    return Census(layout=layout, phases=(blocks,) if whole else (names, blocks))
 
 
 def most_blocks(payload: Payload, layout: Layout) -> float:
@@ -164,32 +171,8 @@ def most_blocks(payload: Payload, layout: Layout) -> float:
     return float(max(LEAST_FAR_BLOCKS, FAR_BYTES // drawn_bytes))
 
 
-def spread(
-    sizes: NDArray[np.int64],
-    eligible: NDArray[np.bool_],
-    most: int,
-    *,
-    start: float = 0.5,
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Choose elements evenly along the sum of their sizes, larger ones more often.
-
-    :param most: how many to choose; all where there are no more.
-    :param start: of the first step, how much is taken before the first element.
-    :returns: indices, ascending, and how many elements each stands for.
-    """
-    indices = np.flatnonzero(eligible)
-    if len(indices) <= most:
-        return indices, np.ones(len(indices))
-    ends = np.cumsum(sizes[indices], dtype=np.float64)
-    points = (np.arange(most) + start) / most * ends[-1]
-    chosen = np.searchsorted(ends, points)
-    chosen = chosen[np.diff(chosen, prepend=-1) > 0]  # a long one is hit repeatedly
-    expected = most * sizes[indices[chosen]] / ends[-1]
-    return indices[chosen], 1 / np.minimum(1.0, expected)
-
-
 def _packed_alike(payload: SnapPayload, layout: Layout) -> bool:
-    """Tell whether a snap has the blocks that ``snap pack`` would make.
+    """Return whether a snap has the blocks that ``snap pack`` would make.
 
     One with other block sizes, with fragments or with options of its own doesn't.
     """
@@ -212,38 +195,18 @@ def _sizes_in_snap(payload: SnapPayload, layout: Layout) -> NDArray[np.float64]:
 
 
 class Ladder:
-    """The phases of a payload, and the blocks that the codecs try.
+    """The phases of a payload, and the blocks that the codecs try."""
 
-    :param certain: numbers of blocks that are tried in any case; asked for as late as
-        can be, since they may be long in coming.
-    """
-
-    def __init__(
-        self,
-        payload: Payload,
-        layout: Layout,
-        *,
-        certain: Callable[[], Collection[int]],
-        seed: int = 0,
-    ) -> None:
+    def __init__(self, payload: Payload, layout: Layout, *, seed: int = 0) -> None:
         self._payload = payload
         self._layout = layout
-        self._certain = certain
         self._most = most_blocks(payload, layout)
-        self.census = take_census(
-            payload,
-            layout,
-            always=certain,
-            spread_blocks=round(min(SPREAD_BLOCKS, self._most)),
-            seed=seed,
-        )
+        most = round(min(SPREAD_BLOCKS, self._most))
+        self.census = take_census(payload, layout, spread_blocks=most, seed=seed)
         self.phases: tuple[Phase, ...] = self.census.phases
-        nothing = np.zeros(0)
-        self.sample = Sample(
-            members=nothing.astype(np.int64), shares=nothing, lots=nothing
-        )
-        self._look = closer_look(known=self.census.codec)
+        self.sample = Sample(members=np.zeros(0, np.int64), shares=np.zeros(0))
         known = self.census.codec
+        self._look = closer_look(known=known)
         names = self._look.column_names
         self.models = block_models(known, names if known is None else (known, *names))
         self._seen: dict[int, NDArray[np.float64]] = {}
@@ -251,81 +214,21 @@ class Ladder:
     def climb(self, *, scale: float) -> None:
         """Look closer at some blocks and choose those to try.
 
-        :param scale: scale factor of the first round's number. Where a step has as many
+        :param scale: scale factor of the first round's number. If a step has as many
             blocks as the one before, all of them are in it.
         """
-        known = self.census.codec
-        closer = CLOSER_BLOCKS if known is None else SNAP_CLOSER_BLOCKS
-        drawn = min(scale, self._most / closer)
+        closer = CLOSER_BLOCKS if self.census.codec is None else SNAP_CLOSER_BLOCKS
         few = len(self.census.blocks.members) <= TRIED_ALONE_BLOCKS * scale
         tried = TRIED_BLOCKS if self.models and not few else TRIED_ALONE_BLOCKS
-        phase = self._closer(self.census.blocks, round(closer * drawn))
-        self.phases = (*self.census.phases, phase)
-        self.sample = draw(
-            phase,
-            count=round(tried * scale),
-            certain=self._is_certain(phase),
-        )
-
-    def _closer(self, phase: Phase, count: int) -> Phase:
-        nothing = np.zeros(len(phase.members), dtype=np.bool_)
-        drawn = draw(phase, count=count, certain=nothing)
-        self._look_at(drawn.members)
-        sure = phase.members[self._is_certain(phase)]
-        self._look_at(sure)
-        both = np.isin(phase.members, drawn.members) | np.isin(phase.members, sure)
-        members = phase.members[both]
-        shares = np.ones(len(members))
-        shares[np.searchsorted(members, drawn.members)] = drawn.shares
-        shares[np.searchsorted(members, sure)] = 1.0
-        sizes = [self._seen[member] for member in members.tolist()]
-        table = np.array(sizes).reshape(len(members), self._look.columns)
-        return closer_phase(phase, members, shares, table)
-
-    def _look_at(self, members: NDArray[np.int64]) -> None:
-        """Look closer at those blocks that weren't looked at so far."""
+        count = round(closer * min(scale, self._most / closer))
+        drawn = draw(self.census.blocks, count)
         new = np.array(
-            [m for m in members.tolist() if m not in self._seen], dtype=np.int64
+            [m for m in drawn.members.tolist() if m not in self._seen], dtype=np.int64
         )
         rows = look_at_blocks(self._payload, self._layout, new, self._look)
         self._seen.update(zip(new.tolist(), rows, strict=True))
-
-    def _is_certain(self, phase: Phase) -> NDArray[np.bool_]:
-        """Return for each block of a phase whether it is tried in any case."""
-        numbers = np.array(list(self._certain()), dtype=np.int64)
-        return np.isin(phase.members, numbers) & ~phase.zeros
-
-    def closest(
-        self,
-        phases: Sequence[Phase],
-        predicted_bytes: Sequence[NDArray[np.float64]],
-    ) -> NDArray[np.float64]:
-        """Return the predicted size of every block of the census.
-
-        :param predicted_bytes: of every phase's blocks; the closest look counts.
-        """
-        blocks = self.census.blocks
-        sizes = np.zeros(len(blocks.members))
-        for phase, predicted in zip(phases, predicted_bytes, strict=True):
-            if phase.ratios.shape[1]:
-                sizes[blocks.places_of(phase.members)] = predicted
-        stored = blocks.ratios[:, 0] >= 1
-        sizes = np.where(stored, blocks.raw_bytes, np.maximum(1.0, sizes.round()))
-        return np.where(blocks.zeros, 0.0, sizes)
-
-    def spread_out(self, sizes: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return a size for every block of the layout from those of the census.
-
-        Blocks that aren't in it get the ratio of the next one that is.
-        """
-        blocks = self.census.blocks
-        sizes = np.where(blocks.zeros, 0.0, sizes)
-        numbers = np.arange(self._layout.block_count)
-        every = np.zeros(len(numbers))
-        if not blocks.complete:
-            nearest = np.minimum(blocks.places_of(numbers), len(blocks.members) - 1)
-            ratio = (sizes / blocks.raw_bytes)[nearest]
-            guessed = np.ceil(self._layout.raw_bytes() * ratio)
-            every = np.where(self._layout.holes, 0.0, guessed)
-        every[blocks.members] = sizes
-        return every
+        sizes = [self._seen[member] for member in drawn.members.tolist()]
+        table = np.array(sizes).reshape(len(sizes), self._look.columns)
+        phase = closer_phase(self.census.blocks, drawn, table)
+        self.phases = (*self.census.phases, phase)
+        self.sample = draw(phase, round(tried * scale))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -37,7 +37,6 @@ Only the check for free space uses it, which should err upwards.
 def run_exact_trial(
     payload: Payload,
     *,
-    wanted: Collection[str],
     progress: Progress,
     names: Sequence[str] = tuple(CODECS),
 ) -> TrialResult:
@@ -45,9 +44,8 @@ def run_exact_trial(
 
     Images are written to a temporary directory (``TMPDIR``), one at a time.
 
-    :param wanted: paths of the files whose data blocks are reported.
-    :raises ToolError: where mksquashfs is missing or fails.
-    :raises StorageError: where the disk is too small, or files vanish.
+    :raises ToolError: if mksquashfs is missing or fails.
+    :raises StorageError: if the disk is too small, or files vanish.
     """
     version = mksquashfs.mksquashfs_version()
     with scratch_directory(
@@ -65,9 +63,7 @@ def run_exact_trial(
             trials[codec] = CodecTrial(
                 codec=codec,
                 image_bytes=Interval.exactly(image.stat().st_size),
-                blocks=blocks_of_files(
-                    {path: blocks[path] for path in wanted if path in blocks}
-                ),
+                blocks=blocks_of_files(blocks),
             )
             found = _block_sizes(layout, blocks)
             if found is not None:

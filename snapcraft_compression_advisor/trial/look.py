@@ -24,11 +24,10 @@ from ..payload.source import Payload
 
 EXCERPT_BYTES = 32 * 1024
 EXCERPT_PIECES = 16
-"""A codec takes as long as what it is given is long. Pieces spread over a block tell
-nearly as much as the block: 3 to 5 % of an xz block's size stay unexplained, and 2 to
-3 % of an lzo block's (500 blocks each of a browser, an office suite, a game and a
-Python application); with whole blocks 2 to 4 and 1 to 2 %, in four times the time.
-Fewer, longer pieces tell less."""
+"""Pieces spread over a block tell nearly as much as the block, in a quarter of the
+time: 3 to 5 % of an xz block's size stay unexplained, and 2 to 3 % of an lzo block's
+(500 blocks each of a browser, an office suite, a game and a Python application); with
+whole blocks 2 to 4 and 1 to 2 %. Fewer, longer pieces tell less."""
 
 _BATCH_BLOCKS = 16
 _ZEROS = bytes(DATA_BLOCK_BYTES)
@@ -40,29 +39,17 @@ and the time that one slow block holds up the results behind it."""
 
 
 @frozen
-class Predictor:
-    """A fast codec that tries a block, and a closer one that tries an excerpt of it.
-
-    The size that the closer one would make of the block is taken to be that of the fast
-    one, times what the two make of the excerpt.
-    """
-
-    closer: Codec
-    fast: Codec
-
-
-@frozen
 class QuickLook:
     """What a fast codec makes of an excerpt of a block, scaled to the block: one size.
 
-    It takes a quarter of the time of the whole block.
+    It takes some 0.2 ms.
     """
 
     codec: Codec
     columns: ClassVar[int] = 1
 
     def at(self, contents: bytes) -> tuple[float, ...]:
-        """Look at one block; zero where mksquashfs makes a hole of it."""
+        """Look at one block; zero if mksquashfs makes a hole of it."""
         if _is_hole(contents):
             return (0.0,)
         part = excerpt(contents)
@@ -71,13 +58,16 @@ class QuickLook:
 
 @frozen
 class CloserLook:
-    """What a fast codec makes of a block, and what others would by an excerpt of it.
+    """What fast codecs make of a block, and what others would: some 2 ms.
 
-    :param fastest: the codec whose size comes first; ``None`` where that isn't asked
-        for.
+    The size that a closer codec would make of the block is taken to be that of a fast
+    one, times what the two make of the excerpt.
+
+    :param pairs: a closer codec and a fast one.
+    :param fastest: the codec whose size comes first; None if that isn't wanted.
     """
 
-    predictors: tuple[Predictor, ...]
+    pairs: tuple[tuple[Codec, Codec], ...]
     fastest: Codec | None
 
     @property
@@ -91,28 +81,24 @@ class CloserLook:
         first = () if self.fastest is None else (self.fastest.name,)
         return (
             *first,
-            *(f"{each.closer.name} by {each.fast.name}" for each in self.predictors),
+            *(f"{closer.name} by {fast.name}" for closer, fast in self.pairs),
         )
 
     def at(self, contents: bytes) -> tuple[float, ...]:
-        """Look at one block; nothing but zeros where mksquashfs makes a hole of it.
+        """Look at one block; nothing but zeros if mksquashfs makes a hole of it.
 
         No size is larger than the block.
         """
         if _is_hole(contents):
             return (0.0,) * self.columns
         part = excerpt(contents)
-        closer = _lengths({each.closer for each in self.predictors}, part)
-        fast = {each.fast for each in self.predictors}
-        fast_part = _lengths(fast, part)
         first = () if self.fastest is None else (self.fastest,)
+        fast = {each for _, each in self.pairs}
+        of_part = _lengths({*fast, *(closer for closer, _ in self.pairs)}, part)
         whole = _lengths({*fast, *first}, contents)
         sizes = (
             *(whole[codec] for codec in first),
-            *(
-                whole[each.fast] * closer[each.closer] / fast_part[each.fast]
-                for each in self.predictors
-            ),
+            *(whole[f] * of_part[c] / of_part[f] for c, f in self.pairs),
         )
         return tuple(min(float(len(contents)), size) for size in sizes)
 
@@ -128,35 +114,29 @@ def excerpt(contents: bytes) -> bytes:
 
 
 def quick_look() -> QuickLook:
-    """Return the look that every block of a census is worth: some 0.2 ms.
-
-    zstd's fastest ordinary level: on Debian's packages a better predictor than lz4.
-    Without libzstd, gzip's.
-    """
+    """Return the look that every block of a census is worth."""
     return QuickLook(codec=_fastest())
 
 
 def closer_look(*, known: str | None = None) -> CloserLook:
-    """Return the look that some blocks are worth: some 2 ms.
+    """Return the look that some blocks are worth.
 
     :param known: a codec whose sizes are known already, which tell more than those of
         the fastest one.
     """
     fastest, closer_lzo = _fastest(), Lzo(level=4)
     closer_xz = Xz(preset=1, dictionary_bytes=EXCERPT_BYTES)
-    predictors = []
-    if closer_xz.available and known != closer_xz.name:
-        predictors.append(Predictor(closer=closer_xz, fast=fastest))
-    if closer_lzo.available and known != closer_lzo.name:
-        predictors += [
-            Predictor(closer=closer_lzo, fast=fast) for fast in (Lzo(level=0), fastest)
-        ]
+    pairs = ((closer_xz, fastest), (closer_lzo, Lzo(level=0)), (closer_lzo, fastest))
     return CloserLook(
-        predictors=tuple(predictors), fastest=fastest if known is None else None
+        pairs=tuple(
+            pair for pair in pairs if pair[0].available and pair[0].name != known
+        ),
+        fastest=fastest if known is None else None,
     )
 
 
 def _fastest() -> Codec:
+    """Return zstd's fastest level, which predicts better than lz4, or else gzip's."""
     zstd = Zstd(level=1)
     return zstd if zstd.available else Gzip(level=1)
 
@@ -195,7 +175,7 @@ def look_at_blocks(
 def read_block(payload: Payload, block: DataBlock) -> bytes:
     """Return a block's contents.
 
-    :raises StorageError: where the file isn't what was listed any more.
+    :raises StorageError: if the file isn't what was listed any more.
     """
     contents = payload.read(block.path, offset=block.offset, length=block.raw_bytes)
     if len(contents) == block.raw_bytes:
@@ -217,15 +197,12 @@ def map_in_order(
 ) -> Generator[Result, None, None]:
     """Apply a function, which compresses say, to items in threads.
 
-    Results come in the order of the items and don't depend on the number of workers.
-    Items are taken from the iterable in the caller's thread and only a few for each
-    worker at a time, so memory stays bounded however many there are. Where an error or
-    the end of the caller's interest stops the iteration, items that wait are dropped
-    and the few that are being worked on are waited for.
+    Results come in the order of the items. Items are taken from the iterable in the
+    caller's thread and only a few for each worker at a time, so memory stays bounded.
+    If the iteration stops early, items that wait are dropped, and the few that are
+    being worked on are waited for.
 
-    :param function: called in a worker's thread.
-    :param workers: number of threads; by default one for each core that this process
-        may use.
+    :param workers: number of threads; by default one for each usable core.
     :returns: a caller that stops early closes it.
     """
     count = workers or len(os.sched_getaffinity(0))

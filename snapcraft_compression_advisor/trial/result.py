@@ -134,17 +134,13 @@ def blocks_of_layout(layout: Layout, stored_bytes: NDArray[np.float64]) -> Store
 Progress = Callable[[str], None]
 """Is told what long work is doing: a line that the next one replaces."""
 
-Wanted = Callable[[], Collection[str]]
-"""Returns the paths of the files whose data blocks are to be reported; may be long in
-finding out."""
-
 
 @frozen
 class CodecTrial:
     """One codec's image.
 
-    :param image_bytes: the image's size; ``None`` where the codec isn't available.
-    :param blocks: the data blocks of the files that were asked for, at least.
+    :param image_bytes: the image's size; None if the codec isn't available.
+    :param blocks: the data blocks of all files.
     """
 
     codec: str

@@ -2,126 +2,106 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ..codecs import CODECS, SHIPPABLE
+from ..codecs.codec import Codec
 from ..core.frozen import frozen
-from ..payload.layout import lay_out
-from ..payload.source import Payload
+from ..core.units import Interval
+from ..payload.layout import Layout, lay_out
+from ..payload.source import Payload, SnapPayload
+from .census import Ladder
+from .estimate import Estimate, difference_half_width, estimate_total
 from .exact import run_exact_trial
-from .partial import PartialTrial
-from .result import CodecTrial, Progress, TrialResult, Wanted, size_difference
-from .saved import SavedRounds
-
-NARROW = 0.01
-"""Half width of an interval, as a share of its middle, that nobody asks to be less."""
-
-
-@frozen
-class Effort:
-    """How closely to look.
-
-    :param scales: scale factor of the number of blocks in each round; see
-        :class:`.census.Ladder`.
-    :param narrow_enough: half width of the interval, as a share of its middle, that
-        is enough where it decides nothing any more.
-    """
-
-    scales: tuple[float, ...]
-    narrow_enough: float
-    codecs: tuple[str, ...] = tuple(CODECS)
-
-
-ORDINARY = Effort(scales=(1, 1.5, 2), narrow_enough=0.02)
-"""For figures that people read. More blocks include the first ones, which needn't be
-tried twice."""
-
-LEAST = Effort(
-    scales=(0.25, 1, 3),
-    narrow_enough=0.1,
-    codecs=SHIPPABLE,
+from .look import map_in_order, read_block
+from .metadata import METADATA_ERROR, metadata_bytes, padded_bytes
+from .phase import Phase, Sample
+from .result import (
+    CodecTrial,
+    Progress,
+    TrialResult,
+    blocks_of_layout,
+    notes_on_payload,
+    size_difference,
 )
-"""For a yes or a no: a quarter of the blocks tells most of the time. On two payloads
-(95 and 270 MB, 12 draws each) the intervals were at most ±6.7 %."""
+from .saved import SavedRounds
+from .stored import BlockSizes, StoredSizes, block_errors
 
+SCALES = (1.0, 1.5, 2.0)
+"""Scale factor of the number of blocks in each round. More blocks include the first
+ones, which needn't be tried twice."""
+NARROW_ENOUGH = 0.02
+"""Half width of an interval, as a share of its middle, that is enough if it decides
+nothing any more."""
+NARROW = 0.01
+"""Half width that nobody asks to be less."""
 
 Decided = Callable[[TrialResult], bool]
-"""Tells whether the recommendation is the same for all sizes in a result, so that more
+"""Whether the recommendation is the same for all sizes in a result, so that more
 blocks couldn't change it."""
 
 
-def run_sampled_trial(  # noqa: PLR0913 # keywords, two of them with a default
+def run_sampled_trial(
     payload: Payload,
     *,
-    wanted: Wanted,
     progress: Progress,
-    decided: Decided,
-    effort: Effort = ORDINARY,
+    decided: Decided = lambda _: True,
     seed: int = 0,
 ) -> TrialResult:
     """Estimate every codec's image size, with intervals that hold in 95 % of draws.
 
-    :param wanted: paths of the files whose data blocks are reported; asked for when
-        some blocks were looked at already.
-    :param effort: how many blocks to try, and with which codecs.
     :param seed: another one draws other blocks.
     """
-    saved = SavedRounds(payload, (effort, seed))
-    known = saved.load(wanted)
-    result = next((each for each in known if _is_enough(each, effort, decided)), None)
+    saved = SavedRounds(payload, seed)
+    known = saved.load()
+    result = next((each for each in known if _is_enough(each, decided)), None)
     if result is None:
         done: list[TrialResult] = []
-        for result in _rounds(payload, wanted, effort, seed, progress):
+        for result in _rounds(payload, seed, progress):
             done.append(result)
-            if _is_enough(result, effort, decided):
+            if _is_enough(result, decided):
                 break
-        saved.save(done, wanted)
+        saved.save(done)
         result = done[-1]
-    lacking = [name for name in effort.codecs if not result.codecs[name].available]
-    return _with_packed(result, lacking, payload, wanted(), progress)
+    return _with_packed(result, payload, progress)
 
 
-def _is_enough(result: TrialResult, effort: Effort, decided: Decided) -> bool:
-    """Whether more blocks aren't needed."""
+def _is_enough(result: TrialResult, decided: Decided) -> bool:
+    """Return whether more blocks aren't needed."""
     widest = max(_half_width(result.codecs[each]) for each in SHIPPABLE)
-    enough = widest <= effort.narrow_enough and decided(result)
-    return enough or widest <= NARROW
+    return widest <= NARROW or (widest <= NARROW_ENOUGH and decided(result))
 
 
-def _rounds(
-    payload: Payload, wanted: Wanted, effort: Effort, seed: int, progress: Progress
-) -> Iterator[TrialResult]:
+def _half_width(trial: CodecTrial) -> float:
+    """Return half of the interval's width as a share of its middle."""
+    size = trial.image_bytes
+    return 0.0 if size is None else (size.high - size.low) / 2 / size.mid
+
+
+def _rounds(payload: Payload, seed: int, progress: Progress) -> Iterator[TrialResult]:
     """Yield what is known after each round."""
     progress("Reading the payload's blocks")
-    run = PartialTrial(payload, lay_out(payload), wanted, seed=seed)
-    slow = [
-        name
-        for name in effort.codecs
-        if CODECS[name].available and name not in ("none", run.known_codec)
-    ]
-    for scale in effort.scales:
+    trial = _SampledTrial(payload, lay_out(payload), seed=seed)
+    for scale in SCALES:
         progress("Examining some blocks more closely")
-        run.ladder.climb(scale=scale)
+        trial.ladder.climb(scale=scale)
         progress("Compressing a sample of blocks with every codec")
-        first = scale == effort.scales[0]
-        run.try_codecs([name for name in slow if first or name in SHIPPABLE])
-        yield run.result()
+        trial.try_codecs(CODECS if scale == SCALES[0] else SHIPPABLE)
+        yield trial.result()
 
 
 def _with_packed(
-    result: TrialResult,
-    lacking: Sequence[str],
-    payload: Payload,
-    wanted: Collection[str],
-    progress: Progress,
+    result: TrialResult, payload: Payload, progress: Progress
 ) -> TrialResult:
     """Have mksquashfs itself pack with the codecs whose library is missing."""
+    lacking = [name for name, codec in result.codecs.items() if not codec.available]
     if not lacking:
         return result
-    packed = run_exact_trial(
-        payload, wanted=wanted, progress=progress, names=lacking
-    ).codecs
+    packed = run_exact_trial(payload, progress=progress, names=lacking).codecs
     codecs = {**result.codecs, **packed}
     notes = (
         f"{name}: packed with mksquashfs because its library is missing"
@@ -136,7 +116,161 @@ def _with_packed(
     )
 
 
-def _half_width(trial: CodecTrial) -> float:
-    """Return half of the interval's width as a share of its middle."""
-    size = trial.image_bytes
-    return 0.0 if size is None else (size.high - size.low) / 2 / size.mid
+@frozen
+class _Tried:
+    """What one codec made of a sample.
+
+    :param phases: that the sample was drawn from; later rounds have others.
+    """
+
+    phases: tuple[Phase, ...]
+    sample: Sample
+    estimate: Estimate
+    stored_bytes: NDArray[np.float64]
+
+
+class _SampledTrial:
+    """A trial in progress: what the blocks tried so far say of all.
+
+    :ivar ladder: climbed before each round.
+    """
+
+    def __init__(self, payload: Payload, layout: Layout, *, seed: int) -> None:
+        self._payload = payload
+        self._layout = layout
+        self.ladder = Ladder(payload, layout, seed=seed)
+        self._known: dict[str, dict[int, int]] = {}
+        self._tried: dict[str, _Tried] = {}
+
+    @property
+    def _known_codec(self) -> str | None:
+        """The codec that the payload is packed with, whose sizes are exact."""
+        return self.ladder.census.codec
+
+    def try_codecs(self, names: Sequence[str] | Mapping[str, Codec]) -> None:
+        """Try codecs on the sample, of which they may know some blocks already."""
+        known = ("none", self._known_codec)
+        tried = [each for each in names if CODECS[each].available and each not in known]
+        members: list[int] = self.ladder.sample.members.tolist()
+        self._compress(members, tried)
+        for name in tried:
+            sizes = [self._known[name][member] for member in members]
+            stored = np.array(sizes, dtype=np.float64)
+            model = self.ladder.models.get(name)
+            self._tried[name] = _Tried(
+                phases=self.ladder.phases,
+                sample=self.ladder.sample,
+                estimate=estimate_total(
+                    self.ladder.phases, self.ladder.sample, stored, model
+                ),
+                stored_bytes=stored,
+            )
+
+    def _compress(self, members: Sequence[int], names: Sequence[str]) -> None:
+        """Have each codec compress those blocks that it doesn't know."""
+        known = {name: self._known.setdefault(name, {}) for name in names}
+
+        def sizes(member: int) -> dict[str, int]:
+            contents = read_block(self._payload, self._layout.block(member))
+            return {
+                name: len(CODECS[name].compress(contents))
+                for name in names
+                if member not in known[name]
+            }
+
+        new = [m for m in members if any(m not in each for each in known.values())]
+        for member, found in zip(new, map_in_order(sizes, new), strict=True):
+            for name, stored_bytes in found.items():
+                known[name][member] = stored_bytes
+
+    def result(self) -> TrialResult:
+        """Return what is known so far."""
+        # Not the legacy lzma: reports don't name it, nothing here compresses with it.
+        names = [name for name in CODECS if name in ("none", self._known_codec)]
+        sizes = {name: self._sizes(name) for name in (*names, *self._tried)}
+        return TrialResult(
+            mode="sampled",
+            tool=", ".join(
+                codec.implementation
+                for codec in CODECS.values()
+                if codec.available and codec.name != "none"
+            ),
+            codecs={
+                name: CodecTrial(
+                    codec=name,
+                    image_bytes=self._image_bytes(name),
+                    blocks=blocks_of_layout(self._layout, sizes[name].stored_bytes),
+                )
+                if name in sizes
+                else CodecTrial(codec=name, image_bytes=None)
+                for name in CODECS
+            },
+            lzo_less_xz_bytes=self._lzo_less_xz(),
+            notes=(*notes_on_payload(self._payload), *_notes()),
+            stored=StoredSizes(layout=self._layout, codecs=sizes),
+        )
+
+    def _sizes(self, name: str) -> BlockSizes:
+        """Return every block's size: as tried, else as predicted; 0 for zeros."""
+        census = self.ladder.census
+        if name in ("none", self._known_codec):
+            raw = name == "none"
+            sizes = census.blocks.raw_bytes if raw else census.known_sizes
+            known = census.spread_out(sizes)
+            return BlockSizes(stored_bytes=known, errors=np.zeros(len(known)))
+        tried = self._tried[name]
+        predicted = tried.estimate.predicted_bytes
+        sizes = np.maximum(1.0, census.closest(tried.phases, predicted).round())
+        stored = census.blocks.ratios[:, 0] >= 1
+        sizes = np.where(stored, census.blocks.raw_bytes, sizes)
+        sizes[census.blocks.places_of(tried.sample.members)] = tried.stored_bytes
+        every = census.spread_out(sizes)
+        errors, runs = block_errors(
+            census, tried.phases, predicted, tried.sample, tried.stored_bytes
+        )
+        return BlockSizes(stored_bytes=every, errors=every * errors, runs=runs)
+
+    def _image_bytes(self, name: str) -> Interval:
+        if name == self._known_codec and isinstance(self._payload, SnapPayload):
+            return Interval.exactly(self._payload.image.image_bytes)
+        metadata = metadata_bytes(self._payload, name)
+        data, half_width = self._data_bytes(name)
+        error = float(np.hypot(half_width, METADATA_ERROR * metadata))
+        size = data + metadata
+        return Interval(
+            low=padded_bytes(size - error),
+            mid=padded_bytes(size),
+            high=padded_bytes(size + error),
+        )
+
+    def _data_bytes(self, name: str) -> tuple[float, float]:
+        """Return the size of the data blocks, and the half width of its interval."""
+        if name == "none":
+            return self.ladder.census.raw_bytes, 0.0
+        if name == self._known_codec:
+            return float(self.ladder.census.known_sizes.sum()), 0.0
+        estimate = self._tried[name].estimate
+        return estimate.total_bytes, estimate.half_width_bytes
+
+    def _lzo_less_xz(self) -> Interval | None:
+        if not {"xz", "lzo"} <= {*self._tried, self._known_codec}:
+            return None
+        lzo, xz = (self._image_bytes(name) for name in ("lzo", "xz"))
+        middle = lzo.mid - xz.mid
+        if self._known_codec in ("lzo", "xz"):
+            error = sum(self._data_bytes(name)[1] for name in ("lzo", "xz"))
+        else:
+            error = difference_half_width(
+                self._tried["lzo"].estimate, self._tried["xz"].estimate
+            )
+        return Interval(low=middle - error, mid=middle, high=middle + error)
+
+
+def _notes() -> tuple[str, ...]:
+    """Return which codecs aren't the ones that mksquashfs links."""
+    return tuple(
+        f"{codec.name}: compressed by {codec.implementation}, not by the library that "
+        "mksquashfs uses; sizes may differ slightly"
+        for codec in CODECS.values()
+        if codec.available and not codec.exact
+    )

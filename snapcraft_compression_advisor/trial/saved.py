@@ -13,8 +13,8 @@ import json
 import sys
 import zipfile
 import zlib
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from ..codecs import CODECS
 from ..core.result_store import MOST_BYTES, keep_result, result_file
 from ..core.units import Interval
 from ..payload.layout import Layout
-from .result import CodecTrial, TrialResult, Wanted, blocks_of_layout
+from .result import CodecTrial, TrialResult, blocks_of_layout
 from .stored import BlockSizes, StoredSizes
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ _BROKEN = (
 """What reading a damaged file raises."""
 _LAYOUT = ("sizes", "first_block", "holes")
 _SIZES = ("stored_bytes", "errors", "runs")
+_DIFFERENCE = "lzo less xz"
 
 
 class SavedRounds:
@@ -52,49 +53,44 @@ class SavedRounds:
         name = hashlib.sha256(known.encode()).hexdigest()
         self._file = None if state is None else result_file(name)
 
-    def load(self, wanted: Wanted) -> Sequence[TrialResult]:
-        """Return the rounds of an earlier run; none if there is no such run.
-
-        :param wanted: files whose blocks are reported; asked for only if there is.
-        """
+    def load(self) -> Sequence[TrialResult]:
+        """Return the rounds of an earlier run; none if there is no such run."""
         if self._file is None:
             return ()
         try:
             with self._file.open("rb") as file:
                 content = file.read(MOST_BYTES)
-            return _rounds(content, wanted)
+            return _rounds(content)
         except _BROKEN:
             return ()
 
-    def save(self, rounds: Sequence[TrialResult], wanted: Wanted) -> None:
+    def save(self, rounds: Sequence[TrialResult]) -> None:
         """Keep the rounds of this run."""
         if self._file is not None:
-            content = _content(rounds, wanted())
+            content = _content(rounds)
             if len(content) < MOST_BYTES:
                 keep_result(self._file, content)
 
 
-def _content(rounds: Sequence[TrialResult], wanted: Collection[str]) -> bytes:
+def _content(rounds: Sequence[TrialResult]) -> bytes:
     arrays: dict[str, Any] = {}
-    about: dict[str, Any] = {"wanted": _digest(wanted), "rounds": []}
+    about: dict[str, Any] = {"rounds": []}
     for number, result in enumerate(rounds):
         stored = result.stored
         if stored is None:
             return b""
-        about["layout"] = {
-            "paths": list(stored.layout.paths),
-            "same_as": dict(stored.layout.same_as),
+        layout = stored.layout
+        about |= {"paths": layout.paths, "same_as": dict(layout.same_as)}
+        arrays |= {name: getattr(layout, name) for name in _LAYOUT}
+        intervals = {
+            **{name: codec.image_bytes for name, codec in result.codecs.items()},
+            _DIFFERENCE: result.lzo_less_xz_bytes,
         }
-        arrays |= {name: getattr(stored.layout, name) for name in _LAYOUT}
         about["rounds"].append(
             {
                 "tool": result.tool,
                 "notes": result.notes,
-                "lzo_less_xz": _ends(result.lzo_less_xz_bytes),
-                "images": {
-                    name: _ends(codec.image_bytes)
-                    for name, codec in result.codecs.items()
-                },
+                "sizes": {k: each and astuple(each) for k, each in intervals.items()},
             }
         )
         for codec, sizes in stored.codecs.items():
@@ -106,17 +102,15 @@ def _content(rounds: Sequence[TrialResult], wanted: Collection[str]) -> bytes:
     return target.getvalue()
 
 
-def _rounds(content: bytes, wanted: Wanted) -> Sequence[TrialResult]:
+def _rounds(content: bytes) -> Sequence[TrialResult]:
     with zipfile.ZipFile(io.BytesIO(content)) as members:
         if any(each.compress_type for each in members.infolist()):
             return ()  # it would take more memory than the file
     with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
         about = json.loads(arrays["about"].tobytes().decode("utf-8", "surrogatepass"))
-        if about["wanted"] != _digest(wanted()):
-            return ()
         layout = Layout(
-            paths=tuple(about["layout"]["paths"]),
-            same_as=about["layout"]["same_as"],
+            paths=tuple(about["paths"]),
+            same_as=about["same_as"],
             **{name: arrays[name] for name in _LAYOUT},
         )
         return [
@@ -128,40 +122,32 @@ def _rounds(content: bytes, wanted: Wanted) -> Sequence[TrialResult]:
 def _result(
     about: Mapping[str, Any], number: int, layout: Layout, arrays: Mapping[str, Any]
 ) -> TrialResult:
+    intervals = {
+        name: None if ends is None else Interval(low=ends[0], mid=ends[1], high=ends[2])
+        for name, ends in about["sizes"].items()
+    }
+    difference = intervals.pop(_DIFFERENCE)
     sizes = {
         codec: BlockSizes(
             **{name: arrays[f"{number} {codec} {name}"] for name in _SIZES}
         )
-        for codec in about["images"]
+        for codec in intervals
         if f"{number} {codec} errors" in arrays
     }
     return TrialResult(
         mode="sampled",
         tool=about["tool"],
         notes=tuple(about["notes"]),
-        lzo_less_xz_bytes=_interval(about["lzo_less_xz"]),
+        lzo_less_xz_bytes=difference,
         codecs={
             codec: CodecTrial(codec=codec, image_bytes=None)
-            if ends is None
+            if size is None
             else CodecTrial(
                 codec=codec,
-                image_bytes=_interval(ends),
+                image_bytes=size,
                 blocks=blocks_of_layout(layout, sizes[codec].stored_bytes),
             )
-            for codec, ends in about["images"].items()
+            for codec, size in intervals.items()
         },
         stored=StoredSizes(layout=layout, codecs=sizes),
     )
-
-
-def _ends(interval: Interval | None) -> dict[str, float] | None:
-    return None if interval is None else asdict(interval)
-
-
-def _interval(ends: Mapping[str, float] | None) -> Interval | None:
-    return None if ends is None else Interval(**ends)
-
-
-def _digest(paths: Collection[str]) -> str:
-    text = "\0".join(sorted(paths)).encode("utf-8", "surrogateescape")
-    return hashlib.sha256(text).hexdigest()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,7 +13,8 @@ from ..codecs.codec import DATA_BLOCK_BYTES
 from ..core.frozen import frozen
 from ..core.units import Interval
 from ..payload.layout import Layout
-from .phase import Phase
+from .census import Census, nearest_known
+from .phase import Phase, Sample
 
 ALIKE = 0.8
 """Correlation of what predictions miss of two blocks of the same few files: blocks of a
@@ -33,9 +33,6 @@ LEAST_RATIO = 0.95
 """A block that keeps so much of its length doesn't compress."""
 LEAST_BYTES = 4096
 """Shorter blocks hardly ever compress, whatever is in them, and don't count."""
-_LOGISTIC = 1.702
-"""Steepness with which the logistic curve comes closest to the normal one (Camilli,
-Origin of the scaling constant d = 1.7, 1994)."""
 _LEAST_OF_FILE = 0.5
 """A file is named where so much of what it takes is such blocks."""
 
@@ -57,33 +54,20 @@ class BlockSizes:
     def total(self, blocks: NDArray[np.int64]) -> Interval:
         """Return what some blocks come to, with the interval of 95 %.
 
-        What predictions miss is alike for blocks of a kind. Blocks that weren't read
-        differ from those that they are taken for by chance, but each run alike.
+        What predictions miss is alike for blocks of a kind (:data:`ALIKE`). Blocks that
+        weren't read differ from those that they are taken for by chance, but each run
+        alike.
         """
         stored, errors = self.stored_bytes[blocks], self.errors[blocks]
         runs = self.runs[blocks] if len(self.runs) else np.zeros(len(blocks))
         alike = np.where(runs > 0, LEAST_ERROR * stored, errors)
-        by_chance = float((runs * errors**2).sum())
-        return _around(float(stored.sum()), alike, by_chance=by_chance)
-
-
-def _around(
-    middle: float,
-    alike: NDArray[np.float64],
-    *,
-    by_chance: float = 0.0,
-    most: float = math.inf,
-) -> Interval:
-    """Return the interval of 95 % about a sum, from 0 to the most that it can be.
-
-    :param alike: standard deviations of blocks that miss alike (:data:`ALIKE`).
-    :param by_chance: variance of what is independent of them.
-    """
-    variance = by_chance + (1 - ALIKE) * (alike**2).sum() + ALIKE * alike.sum() ** 2
-    error = CONFIDENCE_Z * float(np.sqrt(variance))
-    return Interval(
-        low=max(0.0, middle - error), mid=middle, high=min(most, middle + error)
-    )
+        variance = (
+            (runs * errors**2).sum()
+            + (1 - ALIKE) * (alike**2).sum()
+            + ALIKE * alike.sum() ** 2
+        )
+        middle, error = float(stored.sum()), CONFIDENCE_Z * float(np.sqrt(variance))
+        return Interval(low=max(0.0, middle - error), mid=middle, high=middle + error)
 
 
 @frozen
@@ -188,105 +172,58 @@ def _shares(
     return shares
 
 
-def errors_of_census(
+def block_errors(
+    census: Census,
     phases: Sequence[Phase],
-    blocks: Phase,
     predicted_bytes: Sequence[NDArray[np.float64]],
-    members: NDArray[np.int64],
+    sample: Sample,
     stored_bytes: NDArray[np.float64],
-) -> NDArray[np.float64]:
-    """Return how far the sizes of a census's blocks are off, one standard deviation.
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return how far the sizes of all blocks are off, and in which runs.
 
-    By how much the closest look at a block fails on the blocks that were tried.
+    A block that was looked at is off by as much as the closest look at it fails on the
+    blocks that were tried. One that wasn't read is taken to compress like the next one
+    that was, and is off by as much as neighbours differ.
 
     :param phases: from all blocks to those looked at most closely.
     :param predicted_bytes: for each phase, the predicted size of every block in it.
-    :returns: per byte of the block's size; 0 for those tried.
+    :param stored_bytes: of each block of the sample.
+    :returns: one standard deviation per byte of each block's size, 0 for those tried;
+        and see :attr:`BlockSizes.runs`.
     """
-    errors = np.zeros(len(blocks.members))
+    blocks, layout = census.blocks, census.layout
+    scatters = []
     for phase, predicted in zip(phases, predicted_bytes, strict=True):
-        if phase.ratios.shape[1]:
-            places = phase.places_of(members)
-            error = _scatter(stored_bytes, predicted[places], phase.raw_bytes[places])
-            errors[blocks.places_of(phase.members)] = max(error, LEAST_ERROR)
-    errors *= _pliable(blocks)
-    errors[blocks.places_of(members)] = 0.0
-    return np.where(blocks.zeros, 0.0, errors)
-
-
-def errors_of_layout(
-    layout: Layout, blocks: Phase, errors: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return how far the sizes of all blocks are off, one standard deviation.
-
-    A block that wasn't read is taken to compress like the next one that was. Blocks of
-    one file are more alike than those of neighbours.
-
-    :param errors: of the census's blocks, per byte.
-    :returns: per byte of each block's size.
-    """
-    if blocks.complete or not len(blocks.members):
-        every = np.zeros(layout.block_count)
-        every[blocks.members] = errors
-        return every
-    files = layout.files_of_blocks()
-    known = files[blocks.members]
-    ratios = blocks.ratios[:, 0]
-    same_file = known[1:] == known[:-1]
-    nearest = _nearest(layout, blocks)
-    every = np.where(
-        known[nearest] == files,
-        _difference(ratios, same_file) * _pliable(blocks)[nearest],
-        _difference(ratios, ~same_file),
-    )
+        places = phase.places_of(sample.members)
+        missed = stored_bytes - predicted[places]
+        scatter = _relative(missed, predicted[places], phase.raw_bytes[places])
+        scatters.append(np.full(len(phase.members), scatter))
+    pliable = np.clip((1 - blocks.ratios[:, 0]) / PLIABLE_SHARE, LEAST_PLIABLE, 1.0)
+    errors = np.where(blocks.zeros, 0.0, census.closest(phases, scatters) * pliable)
+    errors[blocks.places_of(sample.members)] = 0.0
+    every = np.zeros(layout.block_count)
+    runs = np.zeros(0, dtype=np.int64)
+    if len(errors) and not blocks.complete:
+        nearest = nearest_known(layout, blocks)
+        ratios = blocks.ratios[:, 0]
+        differ = _relative(np.diff(ratios), ratios[1:], np.ones(len(ratios) - 1))
+        every = differ * pliable[nearest]
+        runs = np.bincount(nearest)[nearest] - 1  # without the one that was read
+        runs[blocks.members] = 0
     every[blocks.members] = errors
-    return every
+    return every, runs
 
 
-def runs_of_unread(layout: Layout, blocks: Phase) -> NDArray[np.int64]:
-    """Return for every block how many are taken to compress like the same one.
-
-    :returns: 0 for blocks that were read; empty where all were.
-    """
-    if blocks.complete or not len(blocks.members):
-        return np.zeros(0, dtype=np.int64)
-    nearest = _nearest(layout, blocks)
-    runs = np.bincount(nearest)[nearest] - 1  # without the one that was read
-    runs[blocks.members] = 0
-    return runs
-
-
-def _nearest(layout: Layout, blocks: Phase) -> NDArray[np.int64]:
-    """Return for every block which one of the census it is taken for."""
-    numbers = np.arange(layout.block_count)
-    return np.minimum(blocks.places_of(numbers), len(blocks.members) - 1)
-
-
-def _pliable(blocks: Phase) -> NDArray[np.float64]:
-    left = (1 - blocks.ratios[:, 0]) / PLIABLE_SHARE
-    shares: NDArray[np.float64] = np.clip(left, LEAST_PLIABLE, 1.0)
-    return shares
-
-
-def _difference(ratios: NDArray[np.float64], among: NDArray[np.bool_]) -> float:
-    """Return how much the ratios of neighbours differ, relative to ratios."""
-    squares = float(np.mean(ratios**2))
-    if not among.any() or not squares:
-        return 1.0
-    return max(
-        LEAST_ERROR, float(np.sqrt(np.mean(np.diff(ratios)[among] ** 2) / squares))
-    )
-
-
-def _scatter(
-    stored_bytes: NDArray[np.float64],
-    predicted_bytes: NDArray[np.float64],
-    raw_bytes: NDArray[np.float64],
+def _relative(
+    missed: NDArray[np.float64],
+    predicted: NDArray[np.float64],
+    lengths: NDArray[np.float64],
 ) -> float:
-    ratios = predicted_bytes / raw_bytes
-    missed = stored_bytes / raw_bytes - ratios
-    squares = float(np.mean(ratios**2)) if len(ratios) else 0.0
-    return float(np.sqrt(np.mean(missed**2) / squares)) if squares else 0.0
+    """Return the root of the mean square of misses, relative to that of sizes."""
+    squares = float(((predicted / lengths) ** 2).sum())
+    if not squares:
+        return 1.0
+    return max(LEAST_ERROR, float(np.sqrt(((missed / lengths) ** 2).sum() / squares)))
 
 
 @frozen
@@ -318,58 +255,35 @@ def find_incompressible(
 ) -> Incompressible | None:
     """Find what a codec doesn't make smaller by a twentieth.
 
-    Where a block's size is estimated, it counts with the chance that it doesn't
-    compress. What is wrong with these chances is taken to be alike for blocks of one
-    payload to the same degree as what is wrong with the sizes (:data:`.stored.ALIKE`).
+    The interval's ends are those of all blocks whose size may, or can't but, be so.
 
     :param among: paths of the files to look at; all count for the total.
-    :returns: ``None`` for a codec that nothing is known of.
+    :returns: None for a codec that nothing is known of.
     """
     sizes = stored.codecs.get(codec)
     if sizes is None:
         return None
-    layout = stored.layout
-    looked_at = np.array([path in among for path in layout.paths], dtype=np.bool_)
-    owners = layout.files_of_blocks()
-    chances = np.where(looked_at[owners], _chances(sizes, layout.raw_bytes()), 0.0)
-    return Incompressible(
-        stored_bytes=_total(sizes.stored_bytes, chances),
-        total_bytes=float(sizes.stored_bytes.sum()),
-        files=_files(layout, sizes.stored_bytes, owners, chances),
+    paths, owners = stored.layout.paths, stored.layout.files_of_blocks()
+    looked_at = np.array([path in among for path in paths], dtype=np.bool_)[owners]
+    bytes_each, raw_bytes = sizes.stored_bytes, stored.layout.raw_bytes()
+    counts = looked_at & (bytes_each > 0) & (raw_bytes >= LEAST_BYTES)
+    least, middle, most = (
+        np.where(
+            counts & (bytes_each + z * sizes.errors >= LEAST_RATIO * raw_bytes),
+            *(bytes_each, 0.0),
+        )
+        for z in (-CONFIDENCE_Z, 0, CONFIDENCE_Z)
     )
-
-
-def _chances(sizes: BlockSizes, raw_bytes: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return how likely each block is not to compress; 0 for those that don't count."""
-    above = sizes.stored_bytes - LEAST_RATIO * raw_bytes
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        z = above / sizes.errors
-        # The logistic curve is within a hundredth of the normal distribution's.
-        likely = 1 / (1 + np.exp(-_LOGISTIC * z))
-    known = np.where(above >= 0, 1.0, 0.0)
-    chances = np.where(sizes.errors > 0, likely, known)
-    counts = (sizes.stored_bytes > 0) & (raw_bytes >= LEAST_BYTES)
-    return np.where(counts, chances, 0.0)
-
-
-def _total(stored_bytes: NDArray[np.float64], chances: NDArray[np.float64]) -> Interval:
-    deviations = stored_bytes * np.sqrt(chances * (1 - chances))
-    middle = float((stored_bytes * chances).sum())
-    return _around(middle, deviations, most=float(stored_bytes.sum()))
-
-
-def _files(
-    layout: Layout,
-    stored_bytes: NDArray[np.float64],
-    owners: NDArray[np.int64],
-    chances: NDArray[np.float64],
-) -> tuple[IncompressibleFile, ...]:
-    count = len(layout.paths)
-    each = np.bincount(owners, stored_bytes, minlength=count)
-    bad = np.bincount(owners, stored_bytes * chances, minlength=count)
-    chosen = np.flatnonzero((bad > 0) & (bad >= _LEAST_OF_FILE * each))
-    largest = chosen[np.argsort(-bad[chosen], kind="stable")]
-    return tuple(
-        IncompressibleFile(path=layout.paths[number], stored_bytes=float(bad[number]))
-        for number in largest.tolist()
+    of_files = np.bincount(owners, bytes_each, minlength=len(paths))
+    bad = np.bincount(owners, middle, minlength=len(paths))
+    chosen = np.flatnonzero((bad > 0) & (bad >= _LEAST_OF_FILE * of_files))
+    return Incompressible(
+        stored_bytes=Interval(
+            low=float(least.sum()), mid=float(middle.sum()), high=float(most.sum())
+        ),
+        total_bytes=float(bytes_each.sum()),
+        files=tuple(
+            IncompressibleFile(path=paths[number], stored_bytes=float(bad[number]))
+            for number in chosen[np.argsort(-bad[chosen], kind="stable")].tolist()
+        ),
     )

@@ -11,38 +11,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..codecs import CODECS
-from ..codecs.codec import METADATA_BLOCK_BYTES
 from ..core.units import MIB, Interval
 from ..payload.references import needed_directories
 from ..payload.source import Payload
 from ..trial.look import compressed_bytes, map_in_order
-from ..trial.result import StoredBlocks, TrialResult
+from ..trial.metadata import (
+    METADATA_ERROR,
+    PADDING_BYTES,
+    metadata_of,
+    padded_bytes,
+)
+from ..trial.result import TrialResult
 from ..trial.stored import BlockSizes, StoredSizes
-from ..trial.tables import PADDING_BYTES, build_tables, padded_bytes, table_bytes
 from .filters import emptied_directories
 from .needed import Without
 
 MOST_TRIED_BYTES = 64 * MIB
 """With xz, one core compresses as many in some 40 s."""
 
-SMALL_BYTES = 4 * MIB
-"""With xz, one core compresses as many in some 2 s. Of a payload of no more, every
-block is compressed: where a trim saves a few pages, the image's padding counts."""
-
 _SEED = 1
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrimSizes:
-    """What files take in an image: their data blocks and their metadata.
-
-    :param blocks: of all files, as the image has them.
-    """
+    """What files take in an image: their data blocks and their metadata."""
 
     payload: Payload
     codec: str
     stored: StoredSizes
-    blocks: StoredBlocks
 
     def freed(self, paths: Collection[str]) -> Interval:
         """Return by how many bytes the image shrinks without some files and links.
@@ -53,42 +49,33 @@ class TrimSizes:
         inventory = self.payload.inventory
         gone = {*paths, *emptied_directories(paths, inventory, self._needed)}
         metadata = self._all_metadata_bytes - self._metadata_bytes(gone)
-        return data + Interval.exactly(metadata)
+        error = METADATA_ERROR * metadata
+        return data + Interval.around(metadata - error, metadata, metadata + error)
 
     def image_smaller(self, paths: Collection[str]) -> Interval:
-        """Return what that makes of the file: mksquashfs pads images to 4 KiB.
-
-        The padding counts where every block's size is known. Elsewhere it may add as
-        much as it takes.
-        """
+        """Return what that makes of the file: mksquashfs pads images to 4 KiB."""
         freed = self.freed(paths)
         if not freed.high:
             return freed
-        whole, middle = self._unpadded_bytes, freed.mid
-        if whole.low == whole.high:
-            middle = padded_bytes(whole.mid) - padded_bytes(whole.mid - freed.mid)
         # An image has a least length, so all of it may save less than its contents.
-        low = min(middle, max(0.0, freed.low - PADDING_BYTES))
-        return Interval(low=low, mid=middle, high=freed.high + PADDING_BYTES)
+        names = self.payload.inventory.entries
+        data = self.stored.freed(names, self.codec) or Interval.exactly(0)
+        whole = data.mid + self._all_metadata_bytes
+        most = padded_bytes(whole) - padded_bytes(whole - freed.high)
+        high = min(freed.high, most) + PADDING_BYTES
+        low = max(0.0, freed.low - PADDING_BYTES)
+        return Interval.around(min(low, high), min(freed.mid, high), high)
 
     @cached_property
     def _needed(self) -> frozenset[str]:
         return needed_directories(self.payload.snap)
 
     @cached_property
-    def _unpadded_bytes(self) -> Interval:
-        names = self.payload.inventory.entries
-        data = self.stored.freed(names, self.codec) or Interval.exactly(0)
-        return data + Interval.exactly(self._all_metadata_bytes)
-
-    @cached_property
     def _all_metadata_bytes(self) -> float:
         return self._metadata_bytes(())
 
     def _metadata_bytes(self, gone: Collection[str]) -> float:
-        tables = build_tables(Without(self.payload, gone).inventory, self.blocks)
-        most = len(tables.inodes) // METADATA_BLOCK_BYTES + 1
-        return table_bytes(tables, CODECS[self.codec], tried_blocks=most)
+        return metadata_of(Without(self.payload, gone).inventory, self.codec)
 
 
 def trim_sizes(
@@ -100,27 +87,18 @@ def trim_sizes(
 
     :param trial: whose sizes other files keep.
     :param paths: of the files; at most :data:`MOST_TRIED_BYTES` of their blocks, drawn
-        by lot, are compressed. Of a payload of :data:`SMALL_BYTES`, all are.
+        by lot, are compressed.
     :returns: ``None`` where the trial knows no sizes of files.
     """
     stored = trial.stored
     sizes = stored.codecs.get(codec) if stored else None
     if stored is None or sizes is None:
         return None
-    raw_bytes = stored.layout.raw_bytes()
-    small = raw_bytes.sum() <= SMALL_BYTES
-    files = payload.inventory.entries if small else paths
-    tried = _tried(payload, stored, sizes, codec, files)
+    tried = _tried(payload, stored, sizes, codec, paths)
     return TrimSizes(
         payload=payload,
         codec=codec,
         stored=replace(stored, codecs={**stored.codecs, codec: tried}),
-        blocks=StoredBlocks(
-            places=stored.layout,
-            raw_bytes=raw_bytes,
-            stored_bytes=tried.stored_bytes,
-            compressed=(tried.stored_bytes > 0) & (tried.stored_bytes < raw_bytes),
-        ),
     )
 
 

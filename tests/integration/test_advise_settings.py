@@ -116,7 +116,7 @@ def test_the_named_project_brings_its_settings_from_above_its_file(
         assert ran.returncode == 0, ran.stderr
         assert "What the app reads was recorded." in ran.stdout
     assert "compression: lzo" not in project_file(folder).read_text()
-    advisor("advise", "elsewhere", "--project", named, "--set", cwd=tmp_path)
+    advisor("advise", "elsewhere", "--project", named, "--fix", cwd=tmp_path)
     assert "compression: lzo" in project_file(folder).read_text()
 
 
@@ -128,7 +128,7 @@ def test_a_component_gets_a_key_of_its_own(tmp_path: Path) -> None:
         policy="components: {more: {read: none}}\n",
     )
     before = project_file(folder).read_text()
-    ran = advisor("advise", "components/more", "--set", cwd=folder)
+    ran = advisor("advise", "components/more", "--fix", cwd=folder)
     assert ran.returncode == 0, ran.stderr
     assert "(now: lzo)" in ran.stdout
     assert "compression of more set to xz" in ran.stderr

@@ -54,7 +54,7 @@ ON_A_PATH = {
     "lint": "lint {}",
     "launch-set": "launch-set {}",
     "measure": "measure {}",
-    "record": "record --root {}",
+    "record": "record {}",
     "diff": "diff {} prime",
     "refresh": "refresh {} prime",
 }
@@ -108,7 +108,7 @@ OUTPUTS = {
     "refresh -o": "refresh prime prime -o {}",
     "launch-set -o": "launch-set prime -o {}",
     "measure -o": "measure prime --runs 1 -o {} -- true",
-    "record -o": "record --root prime -o {} -- true",
+    "record -o": "record prime -o {} -- true",
     "calibrate -o": "calibrate -o {}",
     "refresh --report": "refresh prime prime --report {}.md",
 }
@@ -156,7 +156,7 @@ PRINTING = {
     "diff": "diff prime prime",
     "launch-set": "launch-set",
     "record": "record --no-warm-up --method trace -- true",
-    "set": "set --compression lzo --dry-run",
+    "set": "set --compression lzo --diff",
     "help": "advise --help",
     "version": "--version",
 }

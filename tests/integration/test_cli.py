@@ -147,7 +147,13 @@ ALWAYS_CHANGE = ("--min-saving", "0.000000001", "--max-launches", "999999999")
 def test_advice_is_set_where_the_verdict_is_change(small_prime: Path) -> None:
     project_file = small_prime.parent / "snapcraft.yaml"
     project_file.write_text("name: x # keep\ncompression: xz # why\nbase: core24\n")
-    result = advisor("advise", *ALWAYS_CHANGE, "--set", small_prime)
+    shown = advisor("advise", *ALWAYS_CHANGE, "--diff", small_prime)
+    assert shown.stdout.endswith(
+        "-compression: xz # why\n+compression: lzo # why\n base: core24\n"
+    )
+    assert shown.stdout.startswith("--- ")
+    assert "compression: xz" in project_file.read_text()
+    result = advisor("advise", *ALWAYS_CHANGE, "--fix", small_prime)
     assert result.returncode == 0, result.stderr
     assert project_file.read_text() == (
         "name: x # keep\ncompression: lzo # why\nbase: core24\n"
@@ -158,11 +164,13 @@ def test_nothing_is_set_where_there_is_no_benefit(small_prime: Path) -> None:
     project_file = small_prime.parent / "snapcraft.yaml"
     project_file.write_text("name: x\n")
     result = advisor(
-        "advise", "prime", "--min-saving", "999999999", "--set", cwd=small_prime.parent
+        "advise", "prime", "--min-saving", "999999999", "--fix", cwd=small_prime.parent
     )
     assert result.returncode == 0
     assert project_file.read_text() == "name: x\n"
     assert "Nothing to set" in result.stderr
+    both = advisor("advise", "prime", "--fix", "--diff", cwd=small_prime.parent)
+    assert both.returncode == 64
 
 
 def test_set_without_a_project_fails_before_packing(
@@ -170,16 +178,16 @@ def test_set_without_a_project_fails_before_packing(
 ) -> None:
     (tmp_path / "empty").mkdir()
     for named in ("", f"--project={tmp_path / 'empty'}"):
-        result = advisor("advise", "--set", small_prime, *filter(None, [named]))
+        result = advisor("advise", "--fix", small_prime, *filter(None, [named]))
         assert result.returncode == 66
         assert "Reading" not in result.stderr
 
 
-def test_set_changes_one_line_and_dry_run_shows_it(tmp_path: Path) -> None:
+def test_set_changes_one_line_and_diff_shows_it(tmp_path: Path) -> None:
     project_file = tmp_path / "snap/snapcraft.yaml"
     project_file.parent.mkdir()
     project_file.write_bytes(b"name: x\r\ncompression: 'xz' # old\r\n")
-    shown = advisor("set", "--compression", "lzo", "--dry-run", cwd=tmp_path)
+    shown = advisor("set", "--compression", "lzo", "--diff", cwd=tmp_path)
     assert "-compression: 'xz' # old" in shown.stdout
     assert "+compression: 'lzo' # old" in shown.stdout
     assert b"xz" in project_file.read_bytes()

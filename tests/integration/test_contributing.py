@@ -20,7 +20,7 @@ COPIED = (*ROOMS, "docs", "share", "tests")
 
 def patched_tree(folder: Path, patch: Path) -> Path:
     """Return a copy of the tree with a patch applied and all pages made again."""
-    for name in COPIED:
+    for name in filter(lambda name: (ROOT / name).exists(), COPIED):
         shutil.copytree(ROOT / name, folder / name, ignore=NOT_COPIED)
     for name in ("pyproject.toml", "snapcraft_compression_advisor_plugin.py"):
         shutil.copy(ROOT / name, folder)

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from snapcraft_compression_advisor.trial.result import TrialResult
 
 
-def run(path: Path, *, wanted: tuple[str, ...] = ()) -> TrialResult:
+def run(path: Path) -> TrialResult:
     with open_payload(path) as payload:
-        return run_exact_trial(payload, wanted=wanted, progress=lambda _: None)
+        return run_exact_trial(payload, progress=lambda _: None)
 
 
 def size(result: TrialResult, codec: str) -> float:
@@ -88,7 +88,7 @@ def test_every_codec_packs_and_none_is_the_largest(small_prime: Path) -> None:
 
 def test_blocks_are_those_of_the_image(small_prime: Path, tmp_path: Path) -> None:
     wanted = ("usr/bin/sample", "usr/share/data/noise", "usr/share/data/sparse")
-    result = run(small_prime, wanted=wanted)
+    result = run(small_prime)
     snap = snap_pack(small_prime, tmp_path / "packed", compression="lzo")
     with Image.open(snap) as image:
         stored = {

@@ -356,7 +356,7 @@ def test_the_command_says_where_nothing_was_built(tmp_path: Path) -> None:
 def test_the_command_sets_the_key(tmp_path: Path) -> None:
     folder = make_project(tmp_path / "project", components=True)
     before = project_file(folder).read_bytes()
-    shown = run_host_app(folder, "set-compression", "lzo", "--dry-run")
+    shown = run_host_app(folder, "set-compression", "lzo", "--diff")
     assert "+compression: lzo" in shown.lines
     assert project_file(folder).read_bytes() == before
     run_host_app(folder, "set-compression", "lzo")

@@ -173,7 +173,7 @@ REQUIRED = {
     "prefetch": ["--launch-profile={root}/profile.json"],
     "set": ["--compression=lzo"],
     "fleet": ["--output={root}/dataset", "--processes=1"],
-    "fleet-report": ["--output={root}/page.html"],
+    "fleet report": ["--output={root}/page.html"],
 }
 BAD_INPUT = {64, 65, 66, 69, 74}
 """Exit statuses of arguments and files that can't be what they should be."""

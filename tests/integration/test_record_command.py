@@ -49,7 +49,7 @@ def record(
     prime: Path, scratch: Path, *arguments: str | Path, **environment: str
 ) -> subprocess.CompletedProcess[str]:
     settings = {"TMPDIR": str(scratch), **environment}
-    return advisor("record", "--root", prime, *arguments, cwd=None, **settings)
+    return advisor("record", prime, *arguments, cwd=None, **settings)
 
 
 def recorded(
@@ -200,7 +200,7 @@ def test_interruption_leaves_nothing(
     until = "exit" if moment == "Launching once" else "seconds:1"
     with subprocess.Popen(
         [sys.executable, "-m", "snapcraft_compression_advisor", "record",
-         "--root", str(prime), "--app", "slow", "--until", until],
+         str(prime), "--app", "slow", "--until", until],
         stderr=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         text=True,

@@ -167,9 +167,3 @@ def test_payload_of_somebody_else_says_whose_it_is(prime: Path) -> None:
     result = without_mounts(prime, "--method", "directory")
     assert result.returncode == 69
     assert "'data/whole' belongs to another user" in result.stderr
-
-
-def test_payload_that_is_given_twice_is_refused(prime: Path) -> None:
-    result = record(prime, "--root", prime)
-    assert result.returncode == 64
-    assert "given twice" in result.stderr

@@ -189,14 +189,14 @@ def test_built_snap_is_recorded_as_its_directory_is(
     ("arguments", "problem", "advice"),
     [
         (
-            ("--app", "slow", "--record-timeout", "1"),
+            ("--app", "slow", "--timeout", "1"),
             "'bin/slow' neither ended nor showed a window within 1 s",
             "--until",
         ),
         (
-            ("--app", "slow", "--until", "window", "--record-timeout", "500ms"),
+            ("--app", "slow", "--until", "window", "--timeout", "500ms"),
             "'bin/slow' showed no window within 0.5 s",
-            "--record-timeout",
+            "--timeout",
         ),
         (("--app", "crash"), "'bin/crash' ended with status 7", "starts on its own"),
         (("--app", "writer"), "'bin/writer' ended with status", "read-only"),
@@ -413,7 +413,7 @@ def test_record_isolates_unless_it_is_told_not_to(
     prime: Path, variables: dict[str, str], tmp_path: Path
 ) -> None:
     output = tmp_path / "launch.json"
-    arguments = ("record", "--root", prime, "--app", "placed", "-o", output)
+    arguments = ("record", prime, "--app", "placed", "-o", output)
     traced = (*arguments, "--method", "trace")
     alone = advisor(*traced, "--unconfined", cwd=None, **variables)
     assert alone.returncode == 69

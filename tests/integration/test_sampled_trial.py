@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,14 +21,10 @@ from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.payload.source import open_payload
 from snapcraft_compression_advisor.squashfs.image import Image
 from snapcraft_compression_advisor.trial import sampled
+from snapcraft_compression_advisor.trial.census import Ladder
 from snapcraft_compression_advisor.trial.exact import run_exact_trial
-from snapcraft_compression_advisor.trial.partial import PartialTrial
+from snapcraft_compression_advisor.trial.metadata import METADATA_ERROR, metadata_bytes
 from snapcraft_compression_advisor.trial.sampled import run_sampled_trial
-from snapcraft_compression_advisor.trial.tables import (
-    build_tables,
-    table_bytes,
-    tables_of_image,
-)
 
 if TYPE_CHECKING:
     from pytest_mock import MockerFixture
@@ -45,19 +40,10 @@ WORST_HALF_WIDTHS = 2.0
 SNAP_YAML = "name: sample\nversion: '1'\nsummary: s\ndescription: d\nbase: core24\n"
 
 
-def run(
-    path: Path,
-    *,
-    wanted: tuple[str, ...] = (),
-    seed: int = 0,
-    decided: bool = True,
-    effort: sampled.Effort = sampled.ORDINARY,
-) -> TrialResult:
+def run(path: Path, *, seed: int = 0, decided: bool = True) -> TrialResult:
     with open_payload(path) as payload:
         return run_sampled_trial(
             payload,
-            effort=effort,
-            wanted=lambda: wanted,
             progress=lambda _: None,
             decided=lambda _: decided,
             seed=seed,
@@ -74,7 +60,7 @@ def advise(path: Path, *options: str) -> str:
 
 def exact(path: Path) -> TrialResult:
     with open_payload(path) as payload:
-        return run_exact_trial(payload, wanted=(), progress=lambda _: None)
+        return run_exact_trial(payload, progress=lambda _: None)
 
 
 def make_prime(root: Path) -> Path:
@@ -187,13 +173,12 @@ def test_same_payload_gives_the_same_sizes(library_prime: Path) -> None:
 def test_more_is_tried_while_the_recommendation_is_open(
     library_prime: Path, mocker: MockerFixture
 ) -> None:
-    mocker.patch.object(sampled, "NARROW", 0)
-    tries = mocker.spy(PartialTrial, "try_codecs")
-    effort = replace(sampled.ORDINARY, narrow_enough=1)
-    run(library_prime, effort=effort)
-    assert tries.call_count == 1
-    run(library_prime, effort=effort, decided=False)
-    assert tries.call_count == 1 + len(effort.scales)
+    mocker.patch.multiple(sampled, NARROW=0, NARROW_ENOUGH=1)
+    climbs = mocker.spy(Ladder, "climb")
+    run(library_prime)
+    assert climbs.call_count == 1
+    run(library_prime, decided=False)
+    assert climbs.call_count == 1 + len(sampled.SCALES)
 
 
 @pytest.mark.parametrize("compression", ["xz", "lzo"])
@@ -237,21 +222,6 @@ def test_sizes_of_an_image_with_fragments_are_said_not_to_be_its_own(
     assert json.loads(advise(image, "--format", "json"))["trial"]["notes"] == [note]
 
 
-def test_blocks_of_a_small_launch_set_are_those_of_the_image(
-    small_prime: Path, tmp_path: Path
-) -> None:
-    wanted = ("usr/share/data/text", "usr/share/data/sparse")
-    snap = snap_pack(small_prime, tmp_path / "packed", compression="xz")
-    with Image.open(snap) as image:
-        stored = {
-            entry.path: [block.stored_bytes for block in entry.blocks or ()]
-            for entry in image.walk()
-            if entry.path in wanted
-        }
-    blocks = run(small_prime, wanted=wanted).codecs["xz"].blocks
-    assert {p: [b.stored_bytes for b in blocks[p]] for p in wanted} == stored
-
-
 def test_missing_library_is_made_up_for_by_mksquashfs(
     small_prime: Path, mocker: MockerFixture
 ) -> None:
@@ -261,7 +231,7 @@ def test_missing_library_is_made_up_for_by_mksquashfs(
     assert any("lzo: packed with mksquashfs" in note for note in result.notes)
 
 
-def test_metadata_is_estimated_within_five_percent(
+def test_metadata_is_within_its_error_and_a_snap_s_own_is_known(
     library_prime: Path, tmp_path: Path
 ) -> None:
     snap = snap_pack(library_prime, tmp_path / "packed", compression="lzo")
@@ -269,19 +239,11 @@ def test_metadata_is_estimated_within_five_percent(
         superblock = image.superblock
         true_bytes = superblock.used_bytes - superblock.inode_table_start
     with open_payload(library_prime) as payload:
-        result = run_exact_trial(
-            payload,
-            wanted=[entry.path for entry in payload.inventory.files()],
-            progress=lambda _: None,
-            names=["lzo"],
-        )
-        tables = build_tables(payload.inventory, result.codecs["lzo"].blocks)
-    assert table_bytes(tables, CODECS["lzo"]) == pytest.approx(true_bytes, rel=0.05)
-    with Image.open(snap) as image:
-        own = tables_of_image(image)
-    assert table_bytes(own, CODECS["lzo"]) == pytest.approx(true_bytes, rel=0.05)
-    xz, lzo = (table_bytes(own, CODECS[name]) for name in ("xz", "lzo"))
-    assert xz < lzo
+        estimated = metadata_bytes(payload, "lzo")
+    assert estimated == pytest.approx(true_bytes, rel=METADATA_ERROR)
+    with open_payload(snap) as payload:
+        assert metadata_bytes(payload, "lzo") == pytest.approx(true_bytes)
+        assert metadata_bytes(payload, "xz") < true_bytes
 
 
 def test_payload_of_nothing_but_metadata_is_a_smallest_snap(tmp_path: Path) -> None:
@@ -323,12 +285,7 @@ def test_file_that_vanishes_is_a_storage_error(small_prime: Path) -> None:
     with open_payload(small_prime) as payload:
         (small_prime / "usr/share/data/text").unlink()
         with pytest.raises(StorageError, match="usr/share/data/text"):
-            run_sampled_trial(
-                payload,
-                wanted=tuple,
-                progress=lambda _: None,
-                decided=lambda _: True,
-            )
+            run_sampled_trial(payload, progress=lambda _: None)
 
 
 def test_truncated_snap_is_an_error(tmp_path: Path) -> None:

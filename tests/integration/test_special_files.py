@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
 LIMIT_S = 60
 """Of the processor or not: far less than for ever."""
-WRITTEN = {"--output", "--write-baseline", "--also", "--report", "--write", "--set"}
+WRITTEN = {"--output", "--write-baseline", "--also", "--report", "--write", "--fix"}
 STARTS = {"--scheduler", "--command-word"}
 REQUIRED = {
     "calibrate": ["--blocks=none"],
     "fleet": ["--output=data", "--processes=1"],
-    "fleet-report": ["--output=page.md"],
+    "fleet report": ["--output=page.md"],
     "measure": ["--app=none"],
     "prefetch": ["--launch-profile=fifo"],
     "record": ["--app=none"],

@@ -159,9 +159,7 @@ def test_stored_bytes_of_a_built_snap_are_those_of_its_blocks(tmp_path: Path) ->
         {"doc/a": text(30_000), "doc/b": text(900), "bin/x": noise(300_000, 1)},
     )
     with open_payload(packed(prime)) as payload:
-        trial = run_sampled_trial(
-            payload, wanted=tuple, progress=lambda _: None, decided=lambda _: True
-        )
+        trial = run_sampled_trial(payload, progress=lambda _: None)
         images_own = sum(
             entry.blocks.stored_bytes
             for entry in payload.image.walk()  # type: ignore[attr-defined] # a snap's
@@ -182,8 +180,6 @@ def test_stored_bytes_of_a_prime_directory_hold_the_truth(tmp_path: Path) -> Non
     results = []
     for path in (prime, packed(prime)):
         with open_payload(path) as payload:
-            trial = run_sampled_trial(
-                payload, wanted=tuple, progress=lambda _: None, decided=lambda _: True
-            )
+            trial = run_sampled_trial(payload, progress=lambda _: None)
         results.append(trial.stored_bytes(["doc/a", "doc/b"], "xz"))
     assert results[0] == results[1]

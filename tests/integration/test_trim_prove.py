@@ -140,7 +140,7 @@ def test_nothing_is_written_where_an_app_proves_nothing(
     lines = [f"  {path.relative_to(prime)}: null" for path in files]
     state.write_text("\n".join(["files:", *lines]) + "\n")
     ran = advisor(
-        "trim", prime, "--prove", "--write", tmp_path,
+        "trim", prime, "--prove", "--fix", "--project", tmp_path,
         XDG_CACHE_HOME=str(tmp_path / "cache"),
     )  # fmt: skip
     assert ran.returncode != 0

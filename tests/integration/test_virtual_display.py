@@ -80,9 +80,7 @@ def windowed_prime(tmp_path: Path) -> Path:
 
 def recorded(prime: Path, *arguments: str) -> LaunchProfile:
     output = prime.parent / "launch.json"
-    result = advisor(
-        "record", "--root", prime, "--method", "trace", "-o", output, *arguments
-    )
+    result = advisor("record", prime, "--method", "trace", "-o", output, *arguments)
     assert result.returncode == 0, result.stderr
     assert "Xvfb" in result.stderr
     return read_profile(output)
@@ -107,7 +105,7 @@ def test_app_that_exits_without_a_window_is_launched_then(tmp_path: Path) -> Non
 
 def test_app_that_fails_before_a_window_is_an_error(tmp_path: Path) -> None:
     prime = fill_launchable(tmp_path / "prime")
-    result = advisor("record", "--root", prime, "--app", "crash")
+    result = advisor("record", prime, "--app", "crash")
     assert result.returncode == os.EX_UNAVAILABLE
     assert "'bin/crash' ended with status 7\n" in result.stderr
     assert "Traceback" not in result.stderr
@@ -117,7 +115,7 @@ def test_where_no_display_can_be_brought_one_line_names_the_package(
     tmp_path: Path,
 ) -> None:
     prime = fill_launchable(tmp_path / "prime")
-    result = advisor("record", "--root", prime, "--until", "window", PATH="/nowhere")
+    result = advisor("record", prime, "--until", "window", PATH="/nowhere")
     assert result.returncode == os.EX_USAGE
     assert "No X display" in result.stderr
     assert "sudo apt-get install xvfb" in result.stderr

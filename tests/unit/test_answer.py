@@ -132,8 +132,8 @@ def test_terminal_without_unicode_gets_ascii() -> None:
 
 
 def test_a_key_that_is_set_right_after_is_not_to_be_set() -> None:
-    assert "--set" in answer_text(CASES["change"])
-    assert "--set" not in answer_text(CASES["change"], apply=None)
+    assert "--fix" in answer_text(CASES["change"])
+    assert "--fix" not in answer_text(CASES["change"], apply=None)
 
 
 def test_saving_that_may_reach_the_limit_says_hardly_more() -> None:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import random
-import sys
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +14,6 @@ from snapcraft_compression_advisor.codecs import CODECS
 from snapcraft_compression_advisor.trial.block_model import block_models, model_columns
 from snapcraft_compression_advisor.trial.look import closer_look
 
-STUDY = Path(__file__).parents[2] / "study"
 LOOKS = closer_look().column_names
 CODECS_OF = {
     "none": {"xz", "lzo", "gzip", "zstd", "lz4"},
@@ -95,32 +91,6 @@ def test_blocks_of_program_text_are_predicted_closely() -> None:
         predicted = model.predict(ratios, np.full(6, 131072.0)).sum() * 131072
         true = sum(len(CODECS[name].compress(each)) for each in blocks)
         assert predicted == pytest.approx(true, rel=0.1)
-
-
-def test_file_is_what_the_study_fits_to_its_data(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.syspath_prepend(str(STUDY))
-    sys.modules.pop("block_sizes", None)
-    import block_sizes  # noqa: PLC0415 # of the study
-
-    with block_sizes.DATA.open(newline="") as file:
-        fitted: Any = block_sizes.fit_all(list(csv.DictReader(file)))
-    kept = json.loads(
-        files("snapcraft_compression_advisor.trial")
-        .joinpath("block_model.json")
-        .read_text()
-    )
-    assert {**fitted, "fitted_at": kept["fitted_at"]}.keys() == kept.keys()
-    for known, models in fitted["models"].items():
-        assert models["columns"] == kept["models"][known]["columns"]
-        for codec, model in models["codecs"].items():
-            same = kept["models"][known]["codecs"][codec]
-            assert model["scatter"] == pytest.approx(same["scatter"], abs=2e-4)
-            assert model["bias"] == pytest.approx(same["bias"], abs=2e-4)
-            assert model["coefficients"] == pytest.approx(
-                same["coefficients"], rel=1e-3, abs=1e-3
-            )
 
 
 @pytest.mark.parametrize("known", ["none", "xz", "lzo"])

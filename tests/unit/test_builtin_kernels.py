@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import statistics
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -30,31 +28,7 @@ from snapcraft_compression_advisor.lint.run import check_selectors
 from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
 from snapcraft_compression_advisor.settings.load import Sources, load_settings
 
-CONFIGS = Path(__file__).parents[2] / "study/data/kernel-configs.csv"
-READERS = CONFIGS.with_name("kernel-readers.csv")
 NVME = find_device("nvme-laptop")
-
-
-def test_kernels_are_as_their_configurations() -> None:
-    with CONFIGS.open(encoding="utf-8") as file:
-        rows = {
-            row["system"].lower().replace(" ", "-"): row
-            for row in csv.DictReader(line for line in file if line[0] != "#")
-        }
-    rows["raspi"] = rows.pop("raspberry-pi")
-    unread = KERNELS["ubuntu-26.04"]
-    assert (unread.file_mode, unread.decompressors) == ("unknown", "unknown")
-    assert decompressions_per_block(unread) == ONCE
-    for name, kernel in KERNELS.items():
-        if kernel is unread:
-            continue
-        row = rows[name]
-        assert (kernel.file_mode, kernel.decompressors) == (
-            row["file_mode"],
-            row["decompressors"],
-        )
-        known = kernel.versions.replace("unknown", "not stated")
-        assert row["kernel"].startswith(known)
 
 
 @pytest.mark.parametrize(
@@ -73,24 +47,6 @@ def test_unknown_versions_may_be_both(versions: str) -> None:
     kernel = replace(find_kernel("raspi"), versions=versions)
     times = decompressions_per_block(kernel)
     assert (times.low, times.high) == (1.0, REPEATED.high)
-
-
-def test_repeated_reads_are_the_medians_of_what_was_counted() -> None:
-    with READERS.open(encoding="utf-8") as file:
-        rows = [*csv.DictReader(line for line in file if line[0] != "#")]
-    for readers, expected in (
-        ("1", REPEATED.low),
-        ("2, one reads 1/8", REPEATED.mid),
-        ("4 alike", REPEATED.high),
-    ):
-        times = [
-            int(row["read_bytes"]) / int(row["once_bytes"])
-            for row in rows
-            if (row["kernel"], row["readers"]) == ("5.10", readers)
-            and row["read_ahead_kib"] == "128"
-        ]
-        assert len(times) == 22
-        assert statistics.median(times) == pytest.approx(expected, rel=0.02)
 
 
 def test_device_stands_for_the_kernels_that_it_costs_the_same_with() -> None:

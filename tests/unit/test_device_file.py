@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from snapcraft_compression_advisor.cli.schema import SCHEMAS
+from snapcraft_compression_advisor.cli.listings import SCHEMAS
 from snapcraft_compression_advisor.codecs import CODECS
 from snapcraft_compression_advisor.core.errors import (
     BadDataError,

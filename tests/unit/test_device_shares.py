@@ -20,7 +20,7 @@ from snapcraft_compression_advisor.advice.recommendation import (
     Recommendation,
     recommend,
 )
-from snapcraft_compression_advisor.cli.policy_options import advice_options
+from snapcraft_compression_advisor.cli.policy_options import policy_options
 from snapcraft_compression_advisor.core.errors import BadDataError, UsageError
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.launch.model import (
@@ -288,7 +288,7 @@ def test_files_with_shares_are_beside_the_policy_and_add_up(tmp_path: Path) -> N
 
 
 def options(*devices: str) -> LintPolicy:
-    return advice_options(
+    return policy_options(
         argparse.Namespace(
             app=[],
             device=list(devices),

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import jsonschema
 import pytest
 
+from snapcraft_compression_advisor.cli.listings import SCHEMAS
 from snapcraft_compression_advisor.cli.main import main
-from snapcraft_compression_advisor.cli.schema import SCHEMAS
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.devices.builtin_devices import (
     builtin_devices,

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import pytest
 
 from snapcraft_compression_advisor.launch.launch_set import LaunchFile
@@ -14,8 +11,6 @@ from snapcraft_compression_advisor.report.launch_groups import (
     SMALLER,
     launch_groups,
 )
-
-RECORDED = sorted((Path(__file__).parents[2] / "study/data/launches").glob("*.json"))
 
 
 def file(path: str, blocks: int = 1) -> LaunchFile:
@@ -70,26 +65,6 @@ def test_groups_hold_every_block_once() -> None:
 
 def test_launch_that_reads_nothing_has_no_groups() -> None:
     assert launch_groups(()) == []
-
-
-@pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.stem)
-def test_largest_part_of_a_recorded_launch_is_no_larger_than_its_largest_file(
-    path: Path,
-) -> None:
-    files = [
-        LaunchFile(
-            path=each["path"],
-            size_bytes=each["size"],
-            blocks=tuple((first, last) for first, last in each["blocks"]),
-        )
-        for each in json.loads(path.read_text())["files"]
-    ]
-    groups = launch_groups(files)
-    largest = max(
-        (part for group in groups for part in group.parts),
-        key=lambda part: part.blocks,
-    )
-    assert largest.blocks == max(each.expected_blocks for each in files)
 
 
 def test_directory_of_many_files_is_listed_in_parts_by_name() -> None:

@@ -19,7 +19,7 @@ from snapcraft_compression_advisor.capture.first_run import (
 )
 from snapcraft_compression_advisor.capture.kernel_trace import KernelTrace
 from snapcraft_compression_advisor.capture.samples import RunTime
-from snapcraft_compression_advisor.cli.measured_caches import read_measured_caches
+from snapcraft_compression_advisor.cli.measure import read_measured_caches
 from snapcraft_compression_advisor.core.errors import BadDataError, NoInputError
 from snapcraft_compression_advisor.lint.rules.launch_caches import FONTS
 from snapcraft_compression_advisor.payload.caches import CacheFault

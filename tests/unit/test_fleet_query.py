@@ -1,4 +1,4 @@
-"""SQL on a fleet, its findings as lint's, and the commands' two spellings."""
+"""SQL on a fleet, and its findings as lint's."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ import pytest
 
 from doc_commands import ROOT
 from fleets import make_advice, make_row
-from snapcraft_compression_advisor.cli import fleet_report
-from snapcraft_compression_advisor.cli.commands import joined
+from snapcraft_compression_advisor.cli import fleet
 from snapcraft_compression_advisor.cli.main import main
 from snapcraft_compression_advisor.core.errors import NoInputError, UsageError
 from snapcraft_compression_advisor.fleet.dataset import Dataset
@@ -130,7 +129,7 @@ def test_lint_fails_where_too_many_snaps_have_findings_that_count(
 
 
 def test_a_share_is_a_percentage(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["fleet-lint", "data", "--max-share", "101"]) == 64
+    assert main(["fleet", "lint", "data", "--max-share", "101"]) == 64
     assert "'101' is not a percentage" in capsys.readouterr().err
 
 
@@ -151,8 +150,8 @@ def test_page_links_to_the_reports_of_all_snaps_where_they_are_few(
     tmp_path: Path,
     mocker: MockerFixture,
 ) -> None:
-    mocker.patch.object(fleet_report, "_FEW_SNAPS", few_snaps)
-    written = mocker.patch.object(fleet_report, "_write")
+    mocker.patch.object(fleet, "_FEW_SNAPS", few_snaps)
+    written = mocker.patch.object(fleet, "_write")
     Dataset(tmp_path / "data", settings="s").add([
         make_advice("slow", saved_s=2.0, page="{}"),
         make_advice("fast", saved_s=0.1, page="{}"),
@@ -163,12 +162,6 @@ def test_page_links_to_the_reports_of_all_snaps_where_they_are_few(
     names = {call.args[0].name.partition("-")[0] for call in written.call_args_list}
     text = output.read_text(encoding="utf-8")
     assert names == set(re.findall(r"<page-snaps/(\w+)-", text)) == pages
-
-
-def test_commands_of_two_words_are_those_with_a_hyphen() -> None:
-    assert joined(["fleet", "report", "data"]) == ["fleet-report", "data"]
-    for same in (["fleet", "./report"], ["fleet", "reports"], ["report", "x"], []):
-        assert joined(same) == same
 
 
 @pytest.mark.parametrize(

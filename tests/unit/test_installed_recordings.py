@@ -23,8 +23,8 @@ from snapcraft_compression_advisor.capture.record_installed import (
 )
 from snapcraft_compression_advisor.capture.start import Launched
 from snapcraft_compression_advisor.cli.command_texts import command_parser
-from snapcraft_compression_advisor.cli.record import RecordCommand
-from snapcraft_compression_advisor.cli.record_installed import (
+from snapcraft_compression_advisor.cli.record import (
+    RecordCommand,
     installed_profile,
     installed_summary,
 )
@@ -241,7 +241,6 @@ def parsed(*arguments: str) -> argparse.Namespace:
     ("arguments", "given"),
     [
         (("prime",), "PATH"),
-        (("--root", "prime"), "--root"),
         (("--app", "other"), "--app"),
         (("--home", "home"), "--home"),
         (("--chroot",), "--chroot"),

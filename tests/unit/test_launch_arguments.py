@@ -50,7 +50,7 @@ def said(
 def options(*arguments: str) -> LaunchOptions:
     parser = argparse.ArgumentParser(exit_on_error=False)
     add_arguments(parser, LAUNCH_ARGUMENTS)
-    words = split_command(["record", *arguments], command_names=("record",))
+    words = split_command(["record", *arguments])
     return launch_options(parser.parse_args(words[1:]))
 
 
@@ -118,10 +118,10 @@ def test_command_keeps_its_own_options() -> None:
 
 
 def test_only_commands_that_start_something_take_a_command() -> None:
-    assert split_command(["advise", "--", "-x"], command_names=("record",)) == [
+    assert split_command(["advise", "--", "-x"]) == [
         "advise", "--", "-x",
     ]  # fmt: skip
-    assert split_command(["record", "-o", "x"], command_names=("record",)) == [
+    assert split_command(["record", "-o", "x"]) == [
         "record", "-o", "x",
     ]  # fmt: skip
 

@@ -14,11 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from snapcraft_compression_advisor.cli.arguments import add_arguments
+from snapcraft_compression_advisor.cli.listings import SCHEMAS
 from snapcraft_compression_advisor.cli.policy_options import (
     ADVICE_ARGUMENTS,
-    advice_options,
+    policy_options,
 )
-from snapcraft_compression_advisor.cli.schema import SCHEMAS
 from snapcraft_compression_advisor.core.errors import (
     BadDataError,
     NoInputError,
@@ -268,12 +268,12 @@ def test_options_are_spelt_as_in_the_policy(
     add_arguments(parser, ADVICE_ARGUMENTS)
     name = key.replace("-", "_")
     for spelling in spellings:
-        given = getattr(advice_options(parser.parse_args([option, spelling])), name)
+        given = getattr(policy_options(parser.parse_args([option, spelling])), name)
         for text in (spelling, repr(spelling)):  # as a number, and as a text
             read = getattr(parse(f"{key}: {text}"), name)
             assert given == read == pytest.approx(value)
     with pytest.raises(UsageError, match=f"argument {option}: 'plenty' isn't a"):
-        advice_options(parser.parse_args([option, "plenty"]))
+        policy_options(parser.parse_args([option, "plenty"]))
 
 
 def test_cold_start_is_spelt_like_all_durations() -> None:

@@ -20,7 +20,6 @@ from snapcraft_compression_advisor.trial.look import (
     EXCERPT_BYTES,
     EXCERPT_PIECES,
     CloserLook,
-    Predictor,
     QuickLook,
     closer_look,
     excerpt,
@@ -52,7 +51,7 @@ def test_every_look_has_as_many_sizes_as_it_says(look: QuickLook | CloserLook) -
 
 def test_short_block_is_its_own_excerpt_and_has_the_closer_codec_s_own_size() -> None:
     xz, fast = Xz(preset=1), Zstd(level=1)
-    look = CloserLook(predictors=(Predictor(closer=xz, fast=fast),), fastest=None)
+    look = CloserLook(pairs=((xz, fast),), fastest=None)
     (size,) = look.at(TEXT)
     assert size == pytest.approx(len(xz.compress(TEXT)))
 
@@ -71,7 +70,7 @@ def test_dictionary_of_an_excerpt_s_length_changes_no_size(
 
 def test_long_block_has_the_fast_size_corrected_by_the_excerpt() -> None:
     xz, fast = Xz(preset=1), Zstd(level=1)
-    look = CloserLook(predictors=(Predictor(closer=xz, fast=fast),), fastest=None)
+    look = CloserLook(pairs=((xz, fast),), fastest=None)
     block = (TEXT * 40)[:BLOCK]
     part = excerpt(block)
     assert look.at(block) == (
@@ -129,7 +128,7 @@ def test_codec_without_its_library_is_left_out(
 def test_without_libzstd_another_fast_codec_serves(mocker: MockerFixture) -> None:
     mocker.patch.object(Zstd, "available", new=False)
     assert quick_look().at(TEXT) == (len(Gzip(level=1).compress(TEXT)),)
-    assert {each.fast.name for each in closer_look().predictors} == {"gzip", "lzo"}
+    assert {fast.name for _, fast in closer_look().pairs} == {"gzip", "lzo"}
 
 
 def test_blocks_are_looked_at_in_the_order_asked_for() -> None:
@@ -145,4 +144,4 @@ def test_blocks_are_looked_at_in_the_order_asked_for() -> None:
 def test_known_codec_is_not_predicted(known: str, columns: int) -> None:
     look = closer_look(known=known)
     assert look.columns == columns
-    assert known not in {each.closer.name for each in look.predictors}
+    assert known not in {closer.name for closer, _ in look.pairs}

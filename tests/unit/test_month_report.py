@@ -12,7 +12,7 @@ from documents import read_document
 from lint_contexts import found_by, make_context
 from reports import full_text
 from snapcraft_compression_advisor.advice.evidence import Deltas, Habits
-from snapcraft_compression_advisor.cli.schema import SCHEMAS
+from snapcraft_compression_advisor.cli.listings import SCHEMAS
 from snapcraft_compression_advisor.lint.rules.compression import lzo_would_gain
 from snapcraft_compression_advisor.report.advise_json import advise_json
 

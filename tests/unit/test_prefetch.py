@@ -16,7 +16,7 @@ from image_bombs import aliases
 from machine import write_script
 from payloads import MemoryPayload, make_payload
 from snapcraft_compression_advisor.capture.samples import Sample
-from snapcraft_compression_advisor.cli.schema import SCHEMAS
+from snapcraft_compression_advisor.cli.listings import SCHEMAS
 from snapcraft_compression_advisor.core.errors import (
     BadDataError,
     ToolError,

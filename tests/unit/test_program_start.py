@@ -40,14 +40,14 @@ def test_libraries_start_small_and_the_environment_stays(
     monkeypatch.delenv(variable, raising=False)
     if given is not None:
         monkeypatch.setenv(variable, given)
-    loaded = commands.command_groups
+    made = commands.make_dispatcher
     seen: list[str | None] = []
 
-    def noted(arguments: list[str]) -> object:
+    def noted(name: str) -> object:
         seen.append(os.environ.get(variable))
-        return loaded(arguments)
+        return made(name)
 
-    mocker.patch.object(program, "command_groups", noted)
+    mocker.patch.object(program, "make_dispatcher", noted)
     assert program.main(["rule", "SCA101"]) == 0
     assert seen == [expected]
     assert os.environ.get(variable) == given

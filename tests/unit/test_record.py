@@ -19,7 +19,7 @@ from snapcraft_compression_advisor.capture.record import (
     record_residency,
 )
 from snapcraft_compression_advisor.capture.start import Command, Launched
-from snapcraft_compression_advisor.cli.schema import SCHEMAS
+from snapcraft_compression_advisor.cli.listings import SCHEMAS
 from snapcraft_compression_advisor.core.errors import ToolError, UsageError
 from snapcraft_compression_advisor.launch.profile import (
     LaunchProfile,

@@ -92,11 +92,12 @@ def test_ignored_files_do_not_count() -> None:
     assert finding.message.startswith("An estimated 27% of the image's data")
 
 
-def test_blocks_count_by_their_chance() -> None:
+def test_blocks_near_the_line_make_an_interval() -> None:
     found = find_incompressible(
         stored((0.3, 0.3, 0.95, 1.0, 0.0), (0, 0, 0.01, 0, 0)), "xz", among=FILES
     )
     assert found is not None
-    assert found.stored_bytes.mid == pytest.approx(BLOCK * (0.95 / 2 + 1))
-    assert found.stored_bytes.low < found.stored_bytes.mid < found.stored_bytes.high
+    size = found.stored_bytes
+    assert size.low == BLOCK
+    assert size.mid == size.high == pytest.approx(1.95 * BLOCK)
     assert found.total_bytes == pytest.approx(BLOCK * 2.55)

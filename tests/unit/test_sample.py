@@ -11,21 +11,17 @@ from hypothesis import strategies as st
 
 from censuses import BLOCK, make_census, some_lots
 from snapcraft_compression_advisor.payload.layout import make_layout
-from snapcraft_compression_advisor.trial.census import spread
 from snapcraft_compression_advisor.trial.phase import (
     Sample,
     closer_phase,
     draw,
     draw_lots,
-    lower_half,
 )
 
 
-def take(count: int, *, blocks: int = 1000, seed: int = 0, certain: int = 0) -> Sample:
+def take(count: int, *, blocks: int = 1000, seed: int = 0) -> Sample:
     census, _ = make_census(blocks)
-    sure = np.arange(blocks) < certain
-    lots = some_lots(blocks, seed=seed)
-    return draw(replace(census, lots=lots), count=count, certain=sure)
+    return draw(replace(census, lots=some_lots(blocks, seed=seed)), count)
 
 
 def test_same_seed_draws_the_same_blocks() -> None:
@@ -48,70 +44,27 @@ def test_chance_grows_with_the_length_of_a_block() -> None:
     )
 
 
-def test_certain_blocks_come_on_top() -> None:
-    sample = take(50, certain=7)
-    assert set(range(7)) <= set(sample.members.tolist())
-    assert len(sample.members) == 57
-    assert sample.shares[sample.members < 7].tolist() == [1.0] * 7
-
-
 def test_few_blocks_are_all_taken() -> None:
     sample = take(50, blocks=30)
     assert sorted(sample.members.tolist()) == list(range(30))
     assert sample.shares.tolist() == [1.0] * 30
 
 
-@given(st.integers(0, 80), st.integers(0, 80), st.integers(0, 30), st.integers(0, 5))
+@given(st.integers(0, 80), st.integers(0, 80), st.integers(0, 5))
 def test_any_draw_has_distinct_blocks_with_chances(
-    blocks: int, count: int, certain: int, seed: int
+    blocks: int, count: int, seed: int
 ) -> None:
-    sample = take(count, blocks=blocks, seed=seed, certain=certain)
+    sample = take(count, blocks=blocks, seed=seed)
     members = sample.members.tolist()
-    assert len(set(members)) == len(members) <= count + certain
+    assert len(set(members)) == len(members) == min(count, blocks)
     assert ((sample.shares > 0) & (sample.shares <= 1)).all()
-    assert set(range(min(certain, blocks))) <= set(members)
 
 
 def test_blocks_of_zeros_are_never_drawn() -> None:
     census, _ = make_census(40)
     zeros = np.arange(40) < 10
-    sample = draw(replace(census, zeros=zeros), count=50, certain=zeros)
+    sample = draw(replace(census, zeros=zeros), 50)
     assert sorted(sample.members.tolist()) == list(range(10, 40))
-
-
-def test_lower_half_has_half_the_chance() -> None:
-    sample = take(50, certain=7)
-    half = lower_half(sample)
-    uncertain, kept = sample.shares < 1, half.shares < 1
-    assert np.count_nonzero(kept) == 25
-    limit = np.median(sample.lots[uncertain])
-    assert set(half.members[kept].tolist()) == set(
-        sample.members[uncertain & (sample.lots <= limit)].tolist()
-    )
-    assert set(range(7)) <= set(half.members.tolist())
-    assert half.shares[kept] == pytest.approx(
-        sample.shares[np.isin(sample.members, half.members[kept])] / 2
-    )
-
-
-def test_census_of_a_large_payload_is_spread_over_it() -> None:
-    sizes = np.full(1000, 10)
-    chosen, weights = spread(sizes, np.ones(1000, dtype=np.bool_), 100)
-    assert chosen.tolist() == list(range(5, 1000, 10)) or len(chosen) == 100
-    assert weights.sum() == pytest.approx(1000)
-
-
-def test_census_passes_over_holes() -> None:
-    eligible = np.array([True, False, True])
-    chosen, weights = spread(np.array([5, 5, 5]), eligible, 10)
-    assert chosen.tolist() == [0, 2]
-    assert weights.tolist() == [1.0, 1.0]
-
-
-def test_another_start_takes_other_blocks_into_the_census() -> None:
-    sizes, every = np.full(1000, 10), np.ones(1000, dtype=np.bool_)
-    one, other = (spread(sizes, every, 100, start=s)[0] for s in (0.5, 0.05))
-    assert set(one.tolist()).isdisjoint(other.tolist())
 
 
 @pytest.mark.parametrize("seed", [0, 1, 7])
@@ -128,9 +81,9 @@ def test_blocks_of_a_draw_are_drawn_of_what_was_drawn_before_likewise() -> None:
         lots = some_lots(4000, seed=seed)
         phase = replace(census, lots=lots)
         for count in (800, 100):
-            drawn = draw(phase, count=count, certain=np.zeros(len(phase.members), bool))
+            drawn = draw(phase, count)
             nothing = np.zeros((len(drawn.members), 1))
-            phase = closer_phase(phase, drawn.members, drawn.shares, nothing)
+            phase = closer_phase(phase, drawn, nothing)
         totals.append(phase.weights @ phase.raw_bytes / census.raw_bytes.sum())
         lots_left.append(phase.lots.mean())
     assert np.mean(totals) == pytest.approx(1.0, abs=0.02)
@@ -143,12 +96,10 @@ LAYOUT = make_layout(
 
 
 @pytest.mark.parametrize("share", [0.01, 0.05, 0.3])
-def test_low_lots_are_spread_evenly_over_files_and_directories(share: float) -> None:
-    lots = draw_lots(LAYOUT)
-    for part in (lots[:5_000], lots[5_000:]):
-        gaps = np.diff(np.flatnonzero(part < share))
-        assert len(set(gaps.tolist())) <= 3
-        assert gaps.max() <= 3 / share
+def test_low_lots_are_spread_evenly_over_a_file(share: float) -> None:
+    gaps = np.diff(np.flatnonzero(draw_lots(LAYOUT)[:5_000] < share))
+    assert len(set(gaps.tolist())) <= 3
+    assert gaps.max() <= 3 / share
 
 
 def test_lots_are_distributed_evenly() -> None:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from snapcraft_compression_advisor.codecs import SHIPPABLE
 from snapcraft_compression_advisor.core import result_store
 from snapcraft_compression_advisor.core.result_store import (
     OFF,
@@ -20,16 +19,12 @@ from snapcraft_compression_advisor.core.result_store import (
 from snapcraft_compression_advisor.payload import state
 from snapcraft_compression_advisor.payload.source import open_payload
 from snapcraft_compression_advisor.trial import sampled
-from snapcraft_compression_advisor.trial.sampled import Effort, run_sampled_trial
+from snapcraft_compression_advisor.trial.sampled import run_sampled_trial
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from pytest_mock import MockerFixture
 
     from snapcraft_compression_advisor.trial.result import TrialResult
-
-EFFORT = Effort(scales=(1, 2), narrow_enough=0.02, codecs=SHIPPABLE)
 
 
 @pytest.fixture
@@ -59,16 +54,10 @@ def prime(tmp_path: Path) -> Path:
     return prime
 
 
-def run(
-    prime: Path, wanted: Sequence[str] = ("text",), *, decided: bool = True
-) -> TrialResult:
+def run(prime: Path, *, decided: bool = True) -> TrialResult:
     with keeping_results(), open_payload(prime) as payload:
         return run_sampled_trial(
-            payload,
-            wanted=lambda: wanted,
-            progress=lambda _: None,
-            decided=lambda _: decided,
-            effort=EFFORT,
+            payload, progress=lambda _: None, decided=lambda _: decided
         )
 
 
@@ -113,14 +102,6 @@ def test_payload_that_changed_is_tried_again(
 
 
 @pytest.mark.usefixtures("cache")
-def test_other_wanted_files_are_tried_again(prime: Path, mocker: MockerFixture) -> None:
-    run(prime)
-    forbid_trials(mocker)
-    with pytest.raises(AssertionError):
-        run(prime, wanted=("noise",))
-
-
-@pytest.mark.usefixtures("cache")
 def test_result_that_another_run_would_not_stop_at_is_not_served(
     prime: Path, mocker: MockerFixture
 ) -> None:
@@ -128,7 +109,7 @@ def test_result_that_another_run_would_not_stop_at_is_not_served(
     first = run(prime)
     assert run(prime, decided=False).codecs.keys() == first.codecs.keys()
     forbid_trials(mocker)
-    assert run(prime) == first  # the first of two rounds
+    assert run(prime) == first  # the first of three rounds
 
 
 def test_files_that_may_still_change_are_not_kept(

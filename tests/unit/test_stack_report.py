@@ -168,4 +168,4 @@ def test_commands_to_copy_name_the_same_base_and_content_snaps() -> None:
     options = ("--base", "core24.snap", "--content", "my gnome.snap")
     payload = replace(analysis.payload, stack_options=options)
     text = answer_text(replace(analysis, payload=payload))
-    assert "--base core24.snap --content 'my gnome.snap' --set" in text
+    assert "--base core24.snap --content 'my gnome.snap' --fix" in text

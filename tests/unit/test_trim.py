@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
 from elf_files import EM_AARCH64, make_elf
+from snapcraft_compression_advisor.cli.listings import SCHEMAS
 from snapcraft_compression_advisor.cli.main import main
-from snapcraft_compression_advisor.cli.schema import SCHEMAS
 from snapcraft_compression_advisor.launch.profile import ProfileFile
 from snapcraft_compression_advisor.trim.parts import parts_of_files
 from snapcraft_compression_advisor.trim.plan import TrimGroup
@@ -236,13 +236,18 @@ def test_write_adds_sure_filters_and_nothing_else(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_states(project)
-    assert trim(project, "--write", str(project)) == 0
+    assert trim(project, "--diff") == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("--- ")
+    assert "-usr/include" in shown
+    assert (project / "snapcraft.yaml").read_text(encoding="utf-8") == PROJECT
+    assert trim(project, "--fix") == 0
     text = (project / "snapcraft.yaml").read_text(encoding="utf-8")
     assert "  deps:  # libraries\n" in text
     assert "      - -usr/include\n      - '-usr/lib/libfoo.a'\n" in text
     assert "libbar" not in text
     assert "locale" not in text
-    assert trim(project, "--write", str(project)) == 0
+    assert trim(project, "--fix") == 0
     assert (project / "snapcraft.yaml").read_text(encoding="utf-8") == text
     assert "there is no filter to add" in capsys.readouterr().err
 
@@ -250,7 +255,7 @@ def test_write_adds_sure_filters_and_nothing_else(
 def test_nothing_is_written_where_a_part_is_not_known(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert trim(project, "--write", str(project)) != 0
+    assert trim(project, "--fix") != 0
     said = capsys.readouterr()
     assert "isn't known" in said.err
     assert f"rm -rf ./{LIB}/libfoo.so.1\n" in said.out  # what was found isn't lost
@@ -261,7 +266,7 @@ def test_no_app_is_started_for_filters_that_can_not_be_written(
     project: Path, capsys: pytest.CaptureFixture[str], mocker: MockerFixture
 ) -> None:
     prove = mocker.patch("snapcraft_compression_advisor.trim.prove.prove_trim")
-    assert trim(project, "--prove", "--write", str(project)) != 0
+    assert trim(project, "--prove", "--fix") != 0
     assert "isn't known" in capsys.readouterr().err
     prove.assert_not_called()
 

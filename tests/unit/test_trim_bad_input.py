@@ -17,7 +17,7 @@ from snapcraft_compression_advisor.launch.profile import (
     profile_text,
 )
 from snapcraft_compression_advisor.squashfs.mksquashfs import MINIMUM_IMAGE_BYTES
-from snapcraft_compression_advisor.trial.tables import PADDING_BYTES
+from snapcraft_compression_advisor.trial.metadata import PADDING_BYTES
 
 LIB = "usr/lib/x86_64-linux-gnu"
 SNAP_YAML = """\
@@ -144,6 +144,6 @@ def test_nothing_is_written_where_one_of_two_parts_can_not_be_changed(
     for part, file in (("app", "include/planted.h"), ("lib", "lib/planted.a")):
         state = tmp_path / f"parts/{part}/state/prime"
         write(state, f"files: !!set\n  usr/{file}: null\n".encode())
-    assert trim(prime, "--write", str(tmp_path)) != 0
+    assert trim(prime, "--fix", "--project", str(tmp_path)) != 0
     assert "part 'lib' is a flow mapping" in capsys.readouterr().err
     assert project.read_text() == text

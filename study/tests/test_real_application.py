@@ -41,7 +41,7 @@ def test_calculator_starts_from_its_prime_directory_until_its_window(
 ) -> None:
     assert (calculator / "meta/gui/gnome-calculator.desktop").is_file()
     output = tmp_path / "launch.json"
-    arguments = ("--root", calculator, "--method", "trace", "-o", output)
+    arguments = (calculator, "--method", "trace", "-o", output)
     done = advisor("record", *arguments, DISPLAY="")
     assert done.returncode == 0, done.stderr
     profile = read_profile(output)
@@ -69,9 +69,7 @@ def test_payloads_of_the_benchmarks_start_until_their_window(
     prime, output = tmp_path / name, tmp_path / "launch.json"
     build_prime(name, prime, tmp_path / "debs")
     options = ("--method", "trace", "--until", "window", "-o", output)
-    done = advisor(
-        "record", "--root", prime, *options, "--", *COMMANDS[name], DISPLAY=""
-    )
+    done = advisor("record", prime, *options, "--", *COMMANDS[name], DISPLAY="")
     assert done.returncode == 0, done.stderr
     assert read_profile(output).files
     shutil.rmtree(prime)

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import csv
+import statistics
 from pathlib import Path
 
 import pytest
 
 from snapcraft_compression_advisor.devices.builtin_devices import find_device
+from snapcraft_compression_advisor.devices.builtin_kernels import (
+    KERNELS,
+    ONCE,
+    REPEATED,
+    decompressions_per_block,
+)
 
 ROOT = Path(__file__).parents[2]
+CONFIGS = ROOT / "study/data/kernel-configs.csv"
+READERS = CONFIGS.with_name("kernel-readers.csv")
 DECOMPRESSORS = {
     ("single", "no"): "one",
     ("single", "yes"): "one, more with `threads=`",
@@ -18,7 +27,7 @@ DECOMPRESSORS = {
 
 
 def configurations() -> list[dict[str, str]]:
-    lines = (ROOT / "study/data/kernel-configs.csv").read_text().splitlines()
+    lines = CONFIGS.read_text().splitlines()
     return list(csv.DictReader(line for line in lines if not line.startswith("#")))
 
 
@@ -53,3 +62,43 @@ def test_profile_has_the_modes_of_its_systems(device: str, systems: list[str]) -
     for row in rows:
         assert row["file_mode"] == kernel.file_mode
         assert row["decompressors"] == kernel.decompressors
+
+
+def test_kernels_are_as_their_configurations() -> None:
+    with CONFIGS.open(encoding="utf-8") as file:
+        rows = {
+            row["system"].lower().replace(" ", "-"): row
+            for row in csv.DictReader(line for line in file if line[0] != "#")
+        }
+    rows["raspi"] = rows.pop("raspberry-pi")
+    unread = KERNELS["ubuntu-26.04"]
+    assert (unread.file_mode, unread.decompressors) == ("unknown", "unknown")
+    assert decompressions_per_block(unread) == ONCE
+    for name, kernel in KERNELS.items():
+        if kernel is unread:
+            continue
+        row = rows[name]
+        assert (kernel.file_mode, kernel.decompressors) == (
+            row["file_mode"],
+            row["decompressors"],
+        )
+        known = kernel.versions.replace("unknown", "not stated")
+        assert row["kernel"].startswith(known)
+
+
+def test_repeated_reads_are_the_medians_of_what_was_counted() -> None:
+    with READERS.open(encoding="utf-8") as file:
+        rows = [*csv.DictReader(line for line in file if line[0] != "#")]
+    for readers, expected in (
+        ("1", REPEATED.low),
+        ("2, one reads 1/8", REPEATED.mid),
+        ("4 alike", REPEATED.high),
+    ):
+        times = [
+            int(row["read_bytes"]) / int(row["once_bytes"])
+            for row in rows
+            if (row["kernel"], row["readers"]) == ("5.10", readers)
+            and row["read_ahead_kib"] == "128"
+        ]
+        assert len(times) == 22
+        assert statistics.median(times) == pytest.approx(expected, rel=0.02)

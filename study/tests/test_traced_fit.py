@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import traced_fit
 from snapcraft_compression_advisor.launch import traced_share
-from snapcraft_compression_advisor.launch.traced_share import read_interval
 from traced_fit import interval_of, read_rows, read_savings
 
 
@@ -51,9 +50,3 @@ def test_what_residency_says_is_saved_lies_within_what_the_trace_says() -> None:
         <= intervals[application].high * saved["trace"]
     ]
     assert outside == []
-
-
-def test_one_large_program_leaves_more_open_than_many_files() -> None:
-    one = read_interval(largest=0.9, least=0.01, most=3.0)
-    many = read_interval(largest=0.05, least=0.01, most=3.0)
-    assert one.low < 0.4 < many.low

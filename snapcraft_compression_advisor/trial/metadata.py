@@ -1,0 +1,65 @@
+"""The size of an image's metadata: inodes, directories and what leads to them."""
+
+from __future__ import annotations
+
+import math
+
+from ..payload.inventory import Inventory
+from ..payload.source import Payload, SnapPayload
+from ..squashfs.mksquashfs import MINIMUM_IMAGE_BYTES
+from ..squashfs.superblock import SUPERBLOCK_BYTES
+
+PADDING_BYTES = 4096
+"""mksquashfs fills an image up to a multiple of this (``mksquashfs.c``, do_pad)."""
+
+BYTES_EACH = {
+    "xz": (11.9, 0.09, 5.4),
+    "lzo": (18.8, 0.21, 5.4),
+    "gzip": (15.1, 0.12, 5.6),
+    "zstd": (12.1, 0.11, 5.6),
+    "lz4": (23.7, 0.24, 6.2),
+    "none": (52.6, 0.90, 2.5),
+}
+"""Bytes that an inode, a character of names and link targets, and a data block add.
+
+A fit to images of four applications (a calculator, an audio editor, an image editor and
+npm: 9,800 to 28,000 entries) and 25 of their directories.
+"""
+
+METADATA_ERROR = 0.2
+"""By how much the estimate may be off, two standard deviations: of those directories
+it was off by up to 30 %, of the applications by up to 3 %. Metadata is 0.2 to 1 % of
+their images."""
+
+
+def metadata_of(inventory: Inventory, codec: str) -> float:
+    """Return the estimated bytes of the metadata, superblock and all."""
+    entries = inventory.entries.values()
+    names = "".join(path.rpartition("/")[2] for path in inventory.entries)
+    targets = "".join(entry.link_target or "" for entry in entries)
+    inode, character, block = BYTES_EACH[codec]
+    return (
+        SUPERBLOCK_BYTES
+        + inode * len({entry.identity for entry in entries})
+        + character * len((names + targets).encode("utf-8", "surrogateescape"))
+        + block * inventory.data_blocks
+    )
+
+
+def metadata_bytes(payload: Payload, codec: str) -> float:
+    """Return the estimated bytes of a payload's metadata.
+
+    A built snap's own metadata shows by how much the estimate is off.
+    """
+    estimated = metadata_of(payload.inventory, codec)
+    if not isinstance(payload, SnapPayload) or payload.packed_with not in BYTES_EACH:
+        return estimated
+    superblock = payload.image.superblock
+    own = superblock.used_bytes - superblock.inode_table_start
+    return estimated * own / metadata_of(payload.inventory, payload.packed_with)
+
+
+def padded_bytes(size_bytes: float) -> float:
+    """Return the size of the file that mksquashfs and ``snap pack`` make of it."""
+    pages = math.ceil(round(size_bytes, 3) / PADDING_BYTES)
+    return float(max(MINIMUM_IMAGE_BYTES, pages * PADDING_BYTES))
