@@ -26,7 +26,7 @@ from ..lint.rules.declared import compression_changed
 from ..lint.rules.preflight_contents import resquash_differs
 from ..lint.run import at_least, check_selectors, make_selection
 from ..payload.source import Payload, find_payload, named_payloads, open_payload
-from ..preflight.previous import read_previous
+from ..preflight.packing import read_previous
 from ..report.lines import TextStyle, terminal_columns
 from ..report.lint_formats import FORMATS, Findings
 from .arguments import (

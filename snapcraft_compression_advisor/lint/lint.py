@@ -13,8 +13,7 @@ from ..core.errors import ToolError
 from ..diff.figures import BaselineBuild, BaselineDelta, figures_of
 from ..payload.source import Payload
 from ..payload.survey import Survey, take_survey
-from ..preflight.packing import Packing, look_at_packing
-from ..preflight.previous import previous_of
+from ..preflight.packing import Packing, look_at_packing, previous_of
 from ..squashfs.mksquashfs import mksquashfs_version
 from ..trial.result import Progress
 from .all_rules import ALL_RULES

@@ -29,7 +29,7 @@ from ..settings.refreshes import RefreshSettings
 if TYPE_CHECKING:
     from ..capture.first_run import MeasuredCaches
     from ..launch.profile import LaunchProfile
-    from ..preflight.previous import PreviousSnap
+    from ..preflight.packing import PreviousSnap
     from .baseline import Baseline
     from .project import ProjectFile
 

@@ -13,8 +13,7 @@ from ..diff.figures import BaselineBuild
 from ..payload.inventory import Inventory
 from ..payload.snap_yaml import SnapMetadata
 from ..payload.survey import Survey
-from ..preflight.packing import Packing
-from ..preflight.previous import PreviousSnap
+from ..preflight.packing import Packing, PreviousSnap
 from ..settings.lint_policy import LintPolicy
 from .finding import Evidence, Finding, Fix, Gain, Location, Severity
 from .project import ProjectFile

@@ -1,4 +1,4 @@
-"""What differs between an image and its repack, in words."""
+"""Differences between an image and its repack, in words."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _TABLES = {
     "xattr_table_start": "table of extended attributes",
 }
 _CONSEQUENCES = frozenset({*_TABLES, "root_inode_reference"})
-"""Fields that say where something is: they follow from the others."""
+"""Positions, which follow from the other fields."""
 _ATTRIBUTES = ("kind", "mode", "uid", "gid", "modified_s", "size_bytes", "link_target")
 
 
@@ -77,28 +77,24 @@ class Difference:
 
 
 def odd_flags(flags: int, *, expected: int = SNAP_FLAGS) -> tuple[str, ...]:
-    """Return in words what flags differ in from those expected, by bit.
+    """Return the flags that differ from those expected, in words, by bit.
 
     >>> odd_flags(SNAP_FLAGS ^ EXPORTABLE | 1)
     ('inodes uncompressed (-noI)', 'not exportable (-no-exports)')
     """
-    differing = flags ^ expected
+    odd = [1 << bit for bit in range(32) if (flags ^ expected) >> bit & 1]
     return tuple(
-        _word(1 << bit, flags)
-        for bit in range(differing.bit_length())
-        if differing >> bit & 1
+        _SET.get(flag, f"flag {flag:#x} set")
+        if flags & flag
+        else _UNSET.get(flag, f"flag {flag:#x} unset")
+        for flag in odd
     )
-
-
-def _word(flag: int, flags: int) -> str:
-    words = _SET if flags & flag else _UNSET
-    return words.get(flag, f"flag {flag:#x} {'set' if flags & flag else 'unset'}")
 
 
 def list_differences(
     first: Path, image: Image, second: Path, again: Image
 ) -> tuple[Difference, ...]:
-    """Return what differs between two images: superblock, files, data, tables, end.
+    """Return the differences of two images: superblock, files, data, tables, end.
 
     :param first: path of ``image``.
     :param second: path of ``again``, its repack.
@@ -120,7 +116,7 @@ def list_differences(
 
 
 def part_at(image: Image, entries: Mapping[str, ImageEntry], position: int) -> str:
-    """Return what of an image is at a byte, in words."""
+    """Return the part of an image at a byte, in words."""
     block = image.superblock
     if position < SUPERBLOCK_BYTES:
         return "the superblock"
@@ -138,8 +134,8 @@ def part_at(image: Image, entries: Mapping[str, ImageEntry], position: int) -> s
 def _table_at(block: Superblock, position: int) -> str:
     """Return the table at a byte.
 
-    Of all but the first two the superblock tells where their index is, which stands
-    behind their blocks: those are in what it says of the table before.
+    Of all but the first two the superblock has the position of the index, which stands
+    behind their blocks: those seem to be in the table before.
     """
     starts = sorted(
         (start, name)

@@ -1,10 +1,9 @@
-"""How an image was packed, as far as it shows: facts, no judgement.
+"""Facts on how an image was packed, and on the snap that was published before.
 
 Owners, modes and kinds of entries are held against ``check_squashfs_files`` in
 ``reviewtools/sr_security.py``.
 
-The order of data and inodes: mksquashfs 4.4 and newer writes files in the order of a
-walk: parents first, names in
+mksquashfs 4.4 and newer writes files in the order of a walk: parents first, names in
 byte order; one behind the other, the first behind the superblock, the last up to the
 inode table. A file of equal contents points back to the first. Inodes are numbered in
 the same order, the root last (checked with 4.5.1). An image that was sorted
@@ -17,13 +16,15 @@ from __future__ import annotations
 import stat
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
+from pathlib import Path
 
 from ..codecs import CODECS
 from ..codecs.codec import Codec
+from ..core.errors import BadDataError, UsageError
 from ..core.frozen import frozen
 from ..core.units import MIB
-from ..payload.source import Payload, SnapPayload
-from ..squashfs.entry import STORED_FLAG, EntryKind, FileBlocks, ImageBlock, ImageEntry
+from ..payload.source import Payload, SnapPayload, open_payload
+from ..squashfs.entry import EntryKind, ImageBlock, ImageEntry
 from ..squashfs.image import Image
 from ..squashfs.metadata import HEADER_BYTES
 from ..squashfs.mksquashfs import MINIMUM_IMAGE_BYTES
@@ -40,12 +41,8 @@ _READABLE = ("", "meta")
 _SET_IDS = stat.S_ISUID | stat.S_ISGID
 _LISTABLE_MODE = 0o555
 _LISTABLE_MASK = _LISTABLE_MODE | _SET_IDS | stat.S_ISVTX
-_SYMLINK_MODE = _PERMISSIONS = 0o777
-_TYPES = {
-    EntryKind.FILE: stat.S_IFREG,
-    EntryKind.DIRECTORY: stat.S_IFDIR,
-    EntryKind.SYMLINK: stat.S_IFLNK,
-}
+_PERMISSIONS = 0o777
+_TYPES = {EntryKind.FILE: stat.S_IFREG, EntryKind.DIRECTORY: stat.S_IFDIR}
 _WORDS = {
     EntryKind.BLOCK_DEVICE: "block device",
     EntryKind.CHARACTER_DEVICE: "character device",
@@ -68,9 +65,9 @@ _ZEROS_LEAST_BYTES = 16 * 1024
 class Recompressed:
     """Blocks of an image, compressed again on this machine.
 
-    :param tried: how many.
+    :param tried: number of blocks.
     :param differing: a file whose block came out otherwise; ``None`` if none did.
-    :param library: what they were compressed with.
+    :param library: name and version.
     """
 
     tried: int
@@ -80,10 +77,10 @@ class Recompressed:
 
 @frozen
 class EntryFault:
-    """An entry, and what is unusual about it.
+    """Something unusual about an entry.
 
     :param path: from the image's root, which is the empty path.
-    :param text: what is unusual, as a phrase: ``owned by 1000/1000``.
+    :param text: a phrase, such as ``owned by 1000/1000``.
     """
 
     path: str
@@ -92,17 +89,17 @@ class EntryFault:
 
 @frozen
 class Packing:
-    """What an image says of how it was packed.
+    """Facts on how an image was packed.
 
     :param image_bytes: size of the file.
-    :param padded_bytes: where mksquashfs's own padding ends.
+    :param padded_bytes: end of mksquashfs's own padding.
     :param trailing_zeros: whether nothing but zeros stands behind the used bytes.
     :param compressor_options: the block of options; ``None`` if there is none.
     :param owners: entries that don't belong to root.
     :param modes: entries of a kind or mode that apps don't ship.
     :param order: the first file whose data aren't in mksquashfs's order.
     :param numbers: the first entry whose inode isn't.
-    :param zeros: a file with a block of zeros that isn't sparse, where one was met.
+    :param zeros: a file with a block of zeros that isn't sparse, if one was found.
     :param recompressed: blocks that were compressed again.
     """
 
@@ -130,7 +127,7 @@ class Packing:
 
     @property
     def ends_as_packed(self) -> bool:
-        """Whether the file ends where mksquashfs or ``snap pack`` ends it."""
+        """Whether the file ends as mksquashfs or ``snap pack`` ends it."""
         ends = {self.padded_bytes, max(self.padded_bytes, MINIMUM_IMAGE_BYTES)}
         return self.trailing_zeros and self.image_bytes in ends
 
@@ -148,7 +145,7 @@ def look_at_packing(payload: Payload) -> Packing | None:
 def inspect_packing(image: Image, entries: Sequence[ImageEntry]) -> Packing:
     """Look at how an image was packed: all tables, and a few data blocks.
 
-    :param entries: what a walk over the image finds.
+    :param entries: entries of a walk over the image.
     :raises BadDataError: if the image is broken.
     :raises StorageError: if reading fails.
     """
@@ -157,7 +154,10 @@ def inspect_packing(image: Image, entries: Sequence[ImageEntry]) -> Packing:
         superblock=image.superblock,
         image_bytes=image.image_bytes,
         padded_bytes=-(-used // _PAD_BYTES) * _PAD_BYTES,
-        trailing_zeros=_ends_in_zeros(image),
+        trailing_zeros=all(
+            not any(image.stored_data(start, min(MIB, image.image_bytes - start)))
+            for start in range(used, image.image_bytes, MIB)
+        ),
         compressor_options=image.compressor_options,
         owners=find_owner_faults(entries),
         modes=find_mode_faults(entries),
@@ -165,14 +165,6 @@ def inspect_packing(image: Image, entries: Sequence[ImageEntry]) -> Packing:
         numbers=find_number_fault(entries),
         zeros=find_unpacked_zeros(image, entries),
         recompressed=recompress_some(image, entries),
-    )
-
-
-def _ends_in_zeros(image: Image) -> bool:
-    """Return whether only zeros stand behind the used bytes."""
-    return all(
-        not any(image.stored_data(start, min(MIB, image.image_bytes - start)))
-        for start in range(image.superblock.used_bytes, image.image_bytes, MIB)
     )
 
 
@@ -190,50 +182,36 @@ def find_mode_faults(entries: Iterable[ImageEntry]) -> tuple[EntryFault, ...]:
     return tuple(
         EntryFault(path=entry.path, text=text)
         for entry in entries
-        if not _is_plain(entry) and (text := _mode_fault(entry)) is not None
-    )
-
-
-def _is_plain(entry: ImageEntry) -> bool:
-    """Tell at once that a file or directory has nothing unusual, as most have."""
-    return (
-        (entry.kind is EntryKind.FILE or entry.kind is EntryKind.DIRECTORY)
-        and entry.mode <= _PERMISSIONS
-        and entry.path not in _READABLE
+        if (text := _mode_fault(entry)) is not None
     )
 
 
 def _mode_fault(entry: ImageEntry) -> str | None:
     """Return what is unusual about an entry's mode or kind."""
-    if entry.kind in _WORDS:
-        return f"a {_WORDS[entry.kind]}"
-    mode = stat.filemode(_TYPES[entry.kind] | entry.mode)
-    if entry.kind is EntryKind.SYMLINK:
-        return None if entry.mode == _SYMLINK_MODE else f"link of mode {mode}"
-    if entry.path in _READABLE and entry.mode & _LISTABLE_MASK != _LISTABLE_MODE:
-        return f"mode {mode}, which must have the form r.xr.xr.x"
-    if entry.mode & _SET_IDS or _odd_sticky(entry):
-        return f"mode {mode}"
-    return None
-
-
-def _odd_sticky(entry: ImageEntry) -> bool:
-    """Return whether the sticky bit is set elsewhere than on a directory open to all.
-
-    The review takes ``t`` in a directory's mode, but neither ``T`` (no right to
-    enter for others) nor a file's.
-    """
-    if not entry.mode & stat.S_ISVTX:
-        return False
-    return entry.kind is not EntryKind.DIRECTORY or not entry.mode & stat.S_IXOTH
+    kind, mode, has_to_list = entry.kind, entry.mode, entry.path in _READABLE
+    if kind in _WORDS:
+        return f"a {_WORDS[kind]}"
+    if kind is EntryKind.SYMLINK:
+        shown = stat.filemode(stat.S_IFLNK | mode)
+        return None if mode == _PERMISSIONS else f"link of mode {shown}"
+    if mode <= _PERMISSIONS and not has_to_list:  # as most are
+        return None
+    shown = stat.filemode(_TYPES[kind] | mode)
+    if has_to_list and mode & _LISTABLE_MASK != _LISTABLE_MODE:
+        return f"mode {shown}, which must have the form r.xr.xr.x"
+    # The review takes t in a directory's mode, but neither T (no right to enter for
+    # others) nor a file's.
+    entered = kind is EntryKind.DIRECTORY and mode & stat.S_IXOTH
+    odd = mode & _SET_IDS or (mode & stat.S_ISVTX and not entered)
+    return f"mode {shown}" if odd else None
 
 
 def find_order_fault(image: Image, entries: Sequence[ImageEntry]) -> EntryFault | None:
-    """Return the first file whose data aren't where mksquashfs puts them.
+    """Return the first file whose data aren't in the place that mksquashfs gives them.
 
-    Images with fragments aren't looked at: those have blocks between the files'.
+    Images with fragments are left out: those have blocks between the files'.
 
-    :param entries: of the image, in the order of its walk.
+    :param entries: entries in the order of the walk.
     """
     if image.superblock.fragment_count:
         return None
@@ -244,16 +222,14 @@ def find_order_fault(image: Image, entries: Sequence[ImageEntry]) -> EntryFault 
     starts: set[int] = set()
     for entry in _first_names(entries):
         blocks = entry.blocks
-        if blocks is None or not (stored_bytes := blocks.stored_bytes):
-            continue
-        if blocks.start in starts:
+        if not (blocks and blocks.stored_bytes) or blocks.start in starts:
             continue
         if blocks.start != end:
             text = f"its data is at byte {blocks.start:,}, "
             text += f"mksquashfs writes it at {end:,}"
             return EntryFault(path=entry.path, text=text)
         starts.add(blocks.start)
-        end += stored_bytes
+        end += blocks.stored_bytes
     table = image.superblock.inode_table_start
     if end != table:
         text = f"{table - end:,} bytes between the last file and the inode table"
@@ -266,9 +242,8 @@ def find_number_fault(entries: Sequence[ImageEntry]) -> EntryFault | None:
     root, *others = _first_names(entries)
     for number, entry in enumerate([*others, root], start=1):
         if entry.inode != number:
-            text = (
-                f"its inode has number {entry.inode}, mksquashfs would give it {number}"
-            )
+            text = f"its inode has number {entry.inode}, "
+            text += f"mksquashfs would give it {number}"
             return EntryFault(path=entry.path, text=text)
     return None
 
@@ -291,20 +266,19 @@ def recompress_some(image: Image, entries: Sequence[ImageEntry]) -> Recompressed
     codec = CODECS.get(image.superblock.codec)
     if codec is None or not codec.available or not codec.exact:
         return None
-    filled = [
-        (entry.path, entry.blocks)
+    # A file's last block is mostly a short one, so cheap to compress.
+    last = [
+        (entry.path, block)
         for entry in entries
-        if entry.blocks is not None
-        and len(entry.blocks)
-        and entry.blocks.size_words[-1]
+        if entry.blocks
+        for block in entry.blocks.blocks(len(entry.blocks) - 1)
+        if not block.is_sparse
     ]
-    stored = [item for item in filled if item[1].size_words[-1] & STORED_FLAG]
-    others = [item for item in filled if not item[1].size_words[-1] & STORED_FLAG]
-    chosen = _spread(stored, _TRIED_STORED)
+    chosen = _spread([each for each in last if each[1].is_stored], _TRIED_STORED)
+    others = [each for each in last if not each[1].is_stored]
     chosen += _spread(others, TRIED_BLOCKS - len(chosen))
     differing = next(
-        (path for path, blocks in chosen if _differs(image, _last(blocks), codec)),
-        None,
+        (path for path, block in chosen if _differs(image, block, codec)), None
     )
     return Recompressed(
         tried=len(chosen), differing=differing, library=codec.implementation
@@ -331,15 +305,9 @@ def find_unpacked_zeros(image: Image, entries: Sequence[ImageEntry]) -> str | No
     return None
 
 
-def _last(blocks: FileBlocks) -> ImageBlock:
-    """Return a file's last block: mostly a short one, so cheap to compress."""
-    (block,) = blocks.blocks(len(blocks) - 1)
-    return block
-
-
 def _spread(
-    items: Sequence[tuple[str, FileBlocks]], count: int
-) -> list[tuple[str, FileBlocks]]:
+    items: Sequence[tuple[str, ImageBlock]], count: int
+) -> list[tuple[str, ImageBlock]]:
     step = max(1, len(items) // max(1, count))
     return list(items[::step][:count])
 
@@ -348,3 +316,53 @@ def _differs(image: Image, block: ImageBlock, codec: Codec) -> bool:
     contents = image.read_block(block)
     again = codec.compress(contents, block_bytes=image.superblock.block_bytes)
     return again != image.stored_data(block.position, block.stored_bytes)
+
+
+@frozen
+class PreviousSnap:
+    """A snap that was published before.
+
+    :param path: path as in the command.
+    :param name: name in its snap.yaml.
+    :param image_bytes: size of its file.
+    """
+
+    path: str
+    name: str
+    codec: str
+    image_bytes: int
+
+
+def read_previous(path: Path) -> PreviousSnap:
+    """Read a snap's own metadata; nothing is unpacked.
+
+    :raises NoInputError: if the file isn't there or can't be read.
+    :raises BadDataError: if it is no built snap, or a broken one.
+    """
+    with open_payload(path) as payload:
+        if not isinstance(payload, SnapPayload):
+            message = f"{str(path)!r} is a directory, not a previous snap"
+            raise BadDataError(message, resolution="Specify the published .snap file.")
+        return PreviousSnap(
+            path=str(path),
+            name=payload.snap.name,
+            codec=payload.packed_with,
+            image_bytes=payload.image.image_bytes,
+        )
+
+
+def previous_of(name: str, previous: Sequence[PreviousSnap]) -> PreviousSnap | None:
+    """Return the previous snap of a name; ``None`` if none was given at all.
+
+    :raises UsageError: if those given are all of other names.
+    """
+    if not previous:
+        return None
+    for each in previous:
+        if each.name == name:
+            return each
+    given = ", ".join(f"{each.path} is of {each.name!r}" for each in previous)
+    message = f"No previous snap of {name!r} is given: {given}"
+    raise UsageError(
+        message, resolution="Specify one of the same snap with --previous."
+    )

@@ -20,7 +20,7 @@ from ..core.frozen import frozen
 from ..core.scratch import scratch_directory
 from ..core.units import MIB, format_bytes
 from ..payload.source import Payload, SnapPayload, check_packed_size
-from ..squashfs.entry import EntryKind, FileBlocks, ImageEntry
+from ..squashfs.entry import EntryKind, ImageEntry
 from ..squashfs.image import Image
 from ..squashfs.mksquashfs import (
     MINIMUM_IMAGE_BYTES,
@@ -33,9 +33,9 @@ from ..trial.result import Progress
 from .differences import Difference, list_differences
 
 _NOT_EVERYTHING = 2
-"""Status of unsquashfs where an owner, device or attribute couldn't be restored."""
+"""Status of unsquashfs if an owner, device or attribute couldn't be restored."""
 _MARGIN_BYTES = 16 * MIB
-"""Tables, and what a file system keeps of its own."""
+"""Tables, and the file system's own."""
 _CLUSTER_BYTES = 4096
 """What file systems allocate at once: ext4's, XFS's and btrfs's default."""
 _STEP_PERCENT = 10
@@ -46,13 +46,13 @@ _RESOLUTION = "Free some space, or set TMPDIR to a directory on a larger disk."
 
 @frozen
 class Resquash:
-    """What became of an image that was unpacked and packed again.
+    """Result of unpacking an image and packing it again.
 
     :param tool: mksquashfs with its version.
-    :param options: it was packed with.
+    :param options: options of packing.
     :param equal: whether the two are identical, byte for byte.
     :param padded: whether the second had to be padded as ``snap pack`` does.
-    :param differences: what differs, the first byte before all.
+    :param differences: differences, the first byte before all.
     """
 
     tool: str
@@ -63,26 +63,26 @@ class Resquash:
 
 
 def unpacked_bytes(entries: Iterable[ImageEntry]) -> int:
-    """Return what entries take unpacked, at most: sparse blocks take nothing.
+    """Return the largest size of entries unpacked: sparse blocks take nothing.
 
     Every name counts for a cluster of directory, link or inode; hard links share
     their contents.
     """
     inodes: set[int] = set()
-    total = 0
+    clusters = 0
     for entry in entries:
-        total += _CLUSTER_BYTES
-        if entry.kind is EntryKind.DIRECTORY:
-            total += _clusters(entry.size_bytes)
-        if entry.blocks is None or entry.inode in inodes:
-            continue
-        inodes.add(entry.inode)
-        total += _clusters(_allocated_bytes(entry.blocks))
-    return total
+        clusters += 1
+        size_bytes = entry.size_bytes if entry.kind is EntryKind.DIRECTORY else 0
+        if entry.blocks is not None and entry.inode not in inodes:
+            inodes.add(entry.inode)
+            holes = (block.raw_bytes for block in entry.blocks if block.is_sparse)
+            size_bytes = entry.blocks.size_bytes - sum(holes)
+        clusters += -(-size_bytes // _CLUSTER_BYTES)
+    return clusters * _CLUSTER_BYTES
 
 
 def needed_bytes(image: Image) -> int:
-    """Return what room a repack takes: the files, and the image once more."""
+    """Return the room that a repack takes: the files, and the image once more."""
     return unpacked_bytes(image.walk()) + image.image_bytes + _MARGIN_BYTES
 
 
@@ -97,7 +97,7 @@ def repack_options(codec: str, snap_type: str) -> tuple[str, ...]:
 
 
 def pack_again(payload: Payload, *, progress: Progress) -> Resquash | None:
-    """Return what a repack of a built snap comes to; ``None`` for a prime directory.
+    """Return the repack of a built snap; ``None`` for a prime directory.
 
     :raises AdvisorError: see :func:`resquash`.
     """
@@ -125,6 +125,7 @@ def resquash(
     """
     superblock = image.superblock
     wrapper = _owner_keeper(snap_type)
+    kept = () if snap_type in SYSTEM_SNAP_TYPES else ("-no-xattrs",)
     needed = needed_bytes(image)
     with (
         _ONE_AT_A_TIME,
@@ -136,7 +137,7 @@ def resquash(
     ):
         progress(f"Unpacking {path.name} (needs {format_bytes(needed)} in {scratch})")
         _unpack(
-            (*wrapper("-s", scratch), "unsquashfs", *_unpack_options(snap_type)),
+            (*wrapper("-s", scratch), "unsquashfs", "-no-progress", "-quiet", *kept),
             path,
             scratch / "tree",
             _share(progress, "Unpacked", needed - image.image_bytes - _MARGIN_BYTES),
@@ -152,13 +153,16 @@ def resquash(
             watch=_share(progress, "Packed", superblock.used_bytes),
         )
         progress("Comparing the two images")
-        padded = _pad(repacked, image.image_bytes)
+        # A small image is padded as snap pack does if the first one is.
+        small = repacked.stat().st_size < MINIMUM_IMAGE_BYTES == image.image_bytes
+        if small:
+            os.truncate(repacked, MINIMUM_IMAGE_BYTES)
         equal = first_difference(path, repacked) is None
         return Resquash(
             tool=f"mksquashfs {mksquashfs_version()}",
             options=options,
             equal=equal,
-            padded=padded,
+            padded=small,
             differences=() if equal else _differences(path, image, repacked),
         )
 
@@ -166,11 +170,6 @@ def resquash(
 def _differences(path: Path, image: Image, repacked: Path) -> tuple[Difference, ...]:
     with Image.open(repacked) as other:
         return list_differences(path, image, repacked, other)
-
-
-def _unpack_options(snap_type: str) -> tuple[str, ...]:
-    attributes = () if snap_type in SYSTEM_SNAP_TYPES else ("-no-xattrs",)
-    return ("-no-progress", "-quiet", *attributes)
 
 
 def _unpack(
@@ -194,9 +193,9 @@ def _unpack(
 
 
 def _owner_keeper(snap_type: str) -> Callable[[str, Path], tuple[str, ...]]:
-    """Return what runs a tool so that owners and devices survive, where they count.
+    """Return a function of the words before a tool that keep owners and devices.
 
-    An app is packed with ``-all-root``, so they don't. Else it needs root, or
+    An app is packed with ``-all-root``, so they don't matter. Else it takes root, or
     fakeroot, as the store's review has it.
 
     :raises ToolError: if there is neither.
@@ -220,37 +219,14 @@ def _owner_keeper(snap_type: str) -> Callable[[str, Path], tuple[str, ...]]:
 
 
 def _share(progress: Progress, done: str, whole_bytes: int) -> Callable[[int], None]:
-    """Return what tells the progress, each time that a tenth more is done."""
-    told = 0
+    """Return a function that reports each further tenth of the bytes."""
+    shown = 0
 
     def watch(written_bytes: int) -> None:
-        nonlocal told
+        nonlocal shown
         percent = min(99, written_bytes * 100 // max(1, whole_bytes))
-        if percent >= told + _STEP_PERCENT:
-            told = percent // _STEP_PERCENT * _STEP_PERCENT
-            progress(f"{done} {told} % of {format_bytes(whole_bytes)}")
+        if percent >= shown + _STEP_PERCENT:
+            shown = percent // _STEP_PERCENT * _STEP_PERCENT
+            progress(f"{done} {shown} % of {format_bytes(whole_bytes)}")
 
     return watch
-
-
-def _pad(repacked: Path, image_bytes: int) -> bool:
-    """Pad a small image as ``snap pack`` does, where the first one is padded so."""
-    small = repacked.stat().st_size < MINIMUM_IMAGE_BYTES == image_bytes
-    if small:
-        os.truncate(repacked, MINIMUM_IMAGE_BYTES)
-    return small
-
-
-def _allocated_bytes(blocks: FileBlocks) -> int:
-    """Return a file's length without its blocks of zeros."""
-    words = blocks.size_words
-    holes = words.count(0)
-    if not holes:
-        return blocks.size_bytes
-    last_bytes = blocks.raw_bytes(len(words) - 1)
-    short_bytes = 0 if words[-1] else blocks.block_bytes - last_bytes
-    return blocks.size_bytes - holes * blocks.block_bytes + short_bytes
-
-
-def _clusters(size_bytes: int) -> int:
-    return -(-size_bytes // _CLUSTER_BYTES) * _CLUSTER_BYTES

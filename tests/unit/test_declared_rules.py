@@ -23,7 +23,7 @@ from snapcraft_compression_advisor.lint.rules.declared import (
     compression_lost,
     key_implicit,
 )
-from snapcraft_compression_advisor.preflight.previous import PreviousSnap, previous_of
+from snapcraft_compression_advisor.preflight.packing import PreviousSnap, previous_of
 
 if TYPE_CHECKING:
     from snapcraft_compression_advisor.core.units import Interval

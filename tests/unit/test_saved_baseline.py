@@ -33,8 +33,11 @@ from snapcraft_compression_advisor.payload.needless import (
     NeedlessFile,
 )
 from snapcraft_compression_advisor.preflight.differences import Difference
-from snapcraft_compression_advisor.preflight.packing import EntryFault, Recompressed
-from snapcraft_compression_advisor.preflight.previous import PreviousSnap
+from snapcraft_compression_advisor.preflight.packing import (
+    EntryFault,
+    PreviousSnap,
+    Recompressed,
+)
 from snapcraft_compression_advisor.preflight.resquash import Resquash
 from snapcraft_compression_advisor.report.lint_formats.saved import parse_baseline
 from surveyed import launching, storing
