@@ -7,13 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 
 from ..core.frozen import frozen
-from .caches import CacheFault
-from .caches.bytecode import bytecode_faults
-from .caches.fonts import font_faults
-from .caches.icons import icon_faults
-from .caches.modules import module_faults
-from .caches.schemas import schema_faults
+from .bytecode import bytecode_faults
+from .caches import CacheFault, icon_faults, module_faults, schema_faults
 from .copies import Copy, Supplied, find_copies, find_supplied
+from .font_caches import font_faults
 from .needless import Needless, needless_by_name, unstripped_files
 from .references import find_references, referrer
 from .source import Payload

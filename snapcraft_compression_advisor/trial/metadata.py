@@ -18,7 +18,7 @@ BYTES_EACH = {
     "gzip": (15.1, 0.12, 5.6),
     "zstd": (12.1, 0.11, 5.6),
     "lz4": (23.7, 0.24, 6.2),
-    "none": (52.6, 0.90, 2.5),
+    "none": (49.0, 1.0, 4.0),
 }
 """Bytes that an inode, a character of names and link targets, and a data block add.
 
@@ -40,7 +40,7 @@ def metadata_of(inventory: Inventory, codec: str) -> float:
     inode, character, block = BYTES_EACH[codec]
     return (
         SUPERBLOCK_BYTES
-        + inode * len({entry.identity for entry in entries})
+        + inode * (1 + len({entry.identity for entry in entries}))  # 1: the root
         + character * len((names + targets).encode("utf-8", "surrogateescape"))
         + block * inventory.data_blocks
     )

@@ -52,7 +52,7 @@ def test_predicted_saving_is_that_of_packed_images(tmp_path: Path, pages: int) -
     assert whole["low"] <= before - after <= whole["high"]
     assert whole["mid"] == docs["mid"]
     assert whole["low"] == docs["low"] - PADDING_BYTES
-    assert whole["high"] == docs["high"] + PADDING_BYTES
+    assert whole["high"] <= docs["high"] + PADDING_BYTES
 
 
 @pytest.mark.parametrize("command", ["trim", "advise", "lint"])

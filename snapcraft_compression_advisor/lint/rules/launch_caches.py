@@ -86,7 +86,7 @@ SETTINGS_SCHEMAS = _CacheRule(
     remedy="Run glib-compile-schemas on the directory during the build",
     summary="`gschemas.compiled` is missing or incomplete.",
     fails_if="A directory `glib-2.0/schemas` contains `*.gschema.xml` files, but has "
-    "no `gschemas.compiled`, or one that lacks a schema or a key of these files. "
+    "no `gschemas.compiled`, or one that lacks a schema of these files. "
     "The rule compares contents, not times. " + _WHEN,
     why="GSettings reads only the compiled form. Without it, a launcher has to compile "
     "the schemas into the user's data before the application starts, or the "
@@ -132,13 +132,12 @@ ICON_THEME = _CacheRule(
     remedy="Run gtk-update-icon-cache on the theme at the end of the build",
     summary="An icon theme's cache is missing or ignored.",
     fails_if="A theme below `share/icons` has at least 100 icons, GTK or Qt is there "
-    "to look them up, and `icon-theme.cache` is missing or lacks some of them. In a "
-    "built snap, the rule also fires if the cache is older than the theme's directory, "
-    "because GTK and Qt then ignore it. In a prime directory, times may come from "
-    "copying, so the rule doesn't compare them. " + _WHEN,
+    "to look them up, and `icon-theme.cache` is missing. In a built snap, the rule "
+    "also fires if the cache is older than the theme's directory, because GTK and Qt "
+    "then ignore it. In a prime directory, times may come from copying, so the rule "
+    "doesn't compare them. It doesn't read the cache. " + _WHEN,
     why="Without the cache, a launch lists every directory of the theme, which takes "
-    "hundreds of reads of the image's tables. An icon that a valid cache lacks isn't "
-    "found.",
+    "hundreds of reads of the image's tables.",
     how_to_fix="Run `gtk-update-icon-cache --force $CRAFT_PRIME/usr/share/icons/THEME` "
     "in `override-prime` of the part that is primed last, so that nothing changes the "
     "directory afterwards.",
@@ -187,11 +186,11 @@ PYTHON_BYTECODE = _CacheRule(
     remedy="Run python3 -m compileall on the directory during the build",
     summary="Python compiles modules at every launch.",
     fails_if="A module that a launch imports has no bytecode for the Python of the "
-    "snap or its base, or has bytecode made from a source of another length or, if the "
-    "bytecode records one, another hash. In a built snap, the rule also fires if the "
-    "bytecode records another source time than the image, because Python compares "
-    "them. The rule skips tests, and bytecode that Python doesn't check. It checks up "
-    "to 128 bytecode files of a directory. " + _WHEN,
+    "snap or its base, or has bytecode made from a source of another length. In a "
+    "built snap, the rule also fires if the bytecode records another source time than "
+    "the image, because Python compares them. The rule skips tests, and bytecode that "
+    "Python checks by a hash or not at all. It checks up to 128 bytecode files of a "
+    "directory. " + _WHEN,
     why="A snap is read-only, so Python can't keep what it compiles: it compiles the "
     "modules again at every launch.",
     how_to_fix="Compile during the build, in a way that doesn't depend on times: "

@@ -5,16 +5,15 @@ A snap can't be written to, so what isn't compiled in it is compiled at every la
 
 from __future__ import annotations
 
-import importlib.util
 import posixpath
 import re
 import struct
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
-from ..inventory import Entry
-from ..tree import Tree
-from . import CacheFault, cache_fault
+from .caches import CacheFault, cache_fault
+from .inventory import Entry
+from .tree import Tree
 
 LOOKED_AT = 128
 """Bytecode files of a directory of modules whose headers are read, evenly spread.
@@ -43,7 +42,6 @@ _NOT_IMPORTED = re.compile(
 _INTERPRETER = re.compile(r"(?:.*/)?bin/python3\.(?P<minor>\d+)")
 _TAG = re.compile(r"\.cpython-3(?P<minor>\d+)\.pyc$")
 _HEADER_BYTES = 16
-_HASH_BASED, _HASH_CHECKED = 1, 2
 
 
 def bytecode_faults(tree: Tree) -> Iterator[CacheFault]:
@@ -117,22 +115,17 @@ def _bytecode(tree: Tree, source: Entry, minors: frozenset[int]) -> Entry | None
 
 
 def _is_stale(tree: Tree, source: Entry, bytecode: Entry) -> bool:
-    """Tell whether Python would ignore a source's bytecode.
+    """Return whether Python would ignore a source's bytecode, as far as times tell.
 
     See "Cached bytecode invalidation" of Python's reference (PEP 552). A prime
     directory's times may be of its copying, so there only the length counts.
     """
-    read = tree.payload.read
-    header = read(bytecode.path, offset=0, length=_HEADER_BYTES)
+    header = tree.payload.read(bytecode.path, offset=0, length=_HEADER_BYTES)
     if len(header) < _HEADER_BYTES:
         return True
-    _, flags, modified_s, size_bytes = struct.unpack("<IIII", header)
-    if flags & _HASH_BASED:
-        contents = tree.contents(source) if flags & _HASH_CHECKED else None
-        return (
-            contents is not None
-            and importlib.util.source_hash(contents) != header[8:_HEADER_BYTES]
-        )
+    _, by_hash, modified_s, size_bytes = struct.unpack("<IIII", header)
+    if by_hash:
+        return False
     if size_bytes != source.size_bytes & 0xFFFFFFFF:
         return True
     return tree.payload.kind == "snap" and modified_s != source.modified_s & 0xFFFFFFFF

@@ -9,11 +9,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import chain
-from typing import NamedTuple
 
-from ..inventory import Entry
-from ..tree import Tree
-from . import CacheFault, cache_fault
+from .caches import CacheFault, cache_fault
+from .inventory import Entry
+from .tree import Tree
 
 LEAST_FONTS = 10
 """Fewer are opened in no time."""
@@ -30,13 +29,6 @@ _HEADER = struct.Struct("<IiqqqixxxxqixxxxQ")
 _MAGIC = (0xFC02FC02, 0xFC02FC04)
 _WRITTEN_FOR_64_BITS = "-le64.cache-"
 _fault = partial(cache_fault, "fonts", path=CACHES, readers=("libfontconfig",))
-
-
-class FontCacheTimes(NamedTuple):
-    """The directory's time that a cache was made at: seconds since 1970, and beyond."""
-
-    seconds: int
-    nanoseconds: int
 
 
 def font_faults(tree: Tree) -> Iterator[CacheFault]:
@@ -103,39 +95,33 @@ def _stale(tree: Tree, directory: str, caches: Mapping[str, list[Entry]]) -> str
         return "some font directories have no cache"
     entry = tree.entries.get(directory)
     for cache in own:
-        file = tree.file(cache.path)
-        times = _times(tree, file) if file else None
+        times = cache_times(tree, cache.path)
         if times is None:
             return None
-        if times.nanoseconds:
+        seconds, nanoseconds = times
+        if nanoseconds:
             return (
                 "some caches record the directory's time in nanoseconds, which an "
                 "image doesn't store"
             )
-        moved = entry is None or times.seconds != entry.modified_s
+        moved = entry is None or seconds != entry.modified_s
         if tree.payload.kind == "snap" and moved:
             return "some caches record a different time from their directory's"
     return None
 
 
-def _times(tree: Tree, cache: Entry) -> FontCacheTimes | None:
-    if _WRITTEN_FOR_64_BITS not in cache.path:
-        return None
-    data = tree.payload.read(cache.path, offset=0, length=_HEADER.size)
-    return cache_times(data)
-
-
-def cache_times(header: bytes) -> FontCacheTimes | None:
-    """Return a cache's times; ``None`` where it isn't one of known form.
+def cache_times(tree: Tree, path: str) -> tuple[int, int] | None:
+    """Return the directory's time that a cache was made at: seconds, and beyond.
 
     The layout is that of fontconfig's ``struct _FcCache`` (``src/fcint.h``); the check
     is ``FcCacheTimeValid`` of ``src/fccache.c``.
 
-    :param header: its first 64 bytes.
+    :returns: None if it isn't a cache of known form.
     """
+    if _WRITTEN_FOR_64_BITS not in path or tree.file(path) is None:
+        return None
+    header = tree.payload.read(path, offset=0, length=_HEADER.size)
     if len(header) < _HEADER.size:
         return None
-    magic, *_, seconds, nanoseconds = _HEADER.unpack_from(header)
-    if magic not in _MAGIC:
-        return None
-    return FontCacheTimes(seconds=seconds, nanoseconds=nanoseconds)
+    magic, *_, seconds, nanoseconds = _HEADER.unpack(header)
+    return (seconds, nanoseconds) if magic in _MAGIC else None
