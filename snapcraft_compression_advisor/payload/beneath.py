@@ -73,33 +73,13 @@ def file_beneath(root: str | Path, path: str) -> Iterator[int]:
     :param path: of the file, relative to the root.
     :raises OSError: where there is none, or a link is on the way.
     """
-    descriptor = open_file(root, path)
+    descriptor = _open(root, path, 0)
     try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(0, "it is no longer a regular file")
         yield descriptor
     finally:
         os.close(descriptor)
-
-
-def open_file(root: str | Path, path: str) -> int:
-    """Open a regular file as :func:`file_beneath` does; the caller closes it."""
-    return _regular(_open(root, path, 0))
-
-
-def open_file_in(directory: int, name: str) -> int:
-    """Open a regular file of an open directory; the caller closes it.
-
-    :param directory: a descriptor.
-    :raises OSError: where there is none, or it is a link.
-    """
-    return _regular(os.open(name, _READ, dir_fd=directory))
-
-
-def _regular(descriptor: int) -> int:
-    """Return a file's descriptor; close that of anything else."""
-    if stat.S_ISREG(os.fstat(descriptor).st_mode):
-        return descriptor
-    os.close(descriptor)
-    raise OSError(0, "it is no longer a regular file")
 
 
 def _open(root: str | Path, path: str, flags: int) -> int:

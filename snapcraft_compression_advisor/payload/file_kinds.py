@@ -51,15 +51,3 @@ def file_kind(path: str, *, executable: bool = False) -> str:
         return kind
     in_programs = not _PROGRAM_DIRECTORIES.isdisjoint(directories)
     return PROGRAMS if executable or in_programs else OTHERS
-
-
-def kind_of_file(path: str) -> str:
-    """Return the kind of a file: its suffix, mostly.
-
-    >>> kind_of_file("usr/lib/libx.so.1.2")
-    'so'
-    """
-    name = path.rpartition("/")[2]
-    if ".so" in name:
-        return "so"
-    return name.rpartition(".")[2][:8] if "." in name else ""

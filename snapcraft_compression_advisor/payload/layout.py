@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..codecs.codec import DATA_BLOCK_BYTES
-from .file_kinds import kind_of_file
 from .inventory import Entry, block_count
-from .source import DirectoryPayload, Payload, SnapPayload
+from .source import Payload, SnapPayload
 
 HEAD_BYTES = 4096
 """How much of files of equal length is compared before all of it is."""
@@ -79,16 +78,6 @@ class Layout:
         lengths = np.minimum(left, DATA_BLOCK_BYTES)
         lengths.flags.writeable = False
         return lengths
-
-    @cached_property
-    def kinds_of_blocks(self) -> NDArray[np.int64]:
-        """For every block the kind of its file: its number in order of the names."""
-        kinds = [kind_of_file(path) for path in self.paths]
-        numbers = {kind: number for number, kind in enumerate(sorted(set(kinds)))}
-        of_files = np.array([numbers[kind] for kind in kinds], dtype=np.int64)
-        every: NDArray[np.int64] = of_files[self.files_of_blocks()]
-        every.flags.writeable = False
-        return every
 
     def blocks_of(self, path: str) -> range:
         """Return the numbers of a file's blocks; none for a file without contents."""
@@ -206,9 +195,9 @@ def _find_copies(payload: Payload, files: Sequence[Entry]) -> dict[str, str]:
     copies: dict[str, str] = {}
     times = Counter(entry.size_bytes for entry in files)
     alike = [entry for entry in files if times[entry.size_bytes] > 1]
-    heads = _head_digests(payload, alike)
     for same_head in _groups(
-        (entry, (entry.size_bytes, heads[entry.path])) for entry in alike
+        (entry, (entry.size_bytes, _digest(payload, entry, HEAD_BYTES)))
+        for entry in alike
     ):
         if same_head[0].size_bytes <= HEAD_BYTES:
             same_contents = iter((same_head,))
@@ -221,18 +210,6 @@ def _find_copies(payload: Payload, files: Sequence[Entry]) -> dict[str, str]:
     return copies
 
 
-def _head_digests(payload: Payload, files: Iterable[Entry]) -> dict[str, bytes]:
-    """Return digests of files' first bytes, by path."""
-    paths = [entry.path for entry in files]
-    if isinstance(payload, DirectoryPayload):
-        heads = payload.beginnings(paths, HEAD_BYTES)
-    else:
-        heads = (
-            (path, payload.read(path, offset=0, length=HEAD_BYTES)) for path in paths
-        )
-    return {path: _new_digest(head).digest() for path, head in heads}
-
-
 def _groups(keyed: Iterable[tuple[Entry, Hashable]]) -> Iterator[list[Entry]]:
     """Yield the entries of each key that has several, in their order."""
     groups: dict[Hashable, list[Entry]] = defaultdict(list)
@@ -241,10 +218,10 @@ def _groups(keyed: Iterable[tuple[Entry, Hashable]]) -> Iterator[list[Entry]]:
     return (group for group in groups.values() if len(group) > 1)
 
 
-def _digest(payload: Payload, entry: Entry) -> bytes:
-    """Return a digest of a whole file."""
-    digest = _new_digest()
-    for offset in range(0, entry.size_bytes, _WHOLE_READ_BYTES):
-        wanted = min(_WHOLE_READ_BYTES, entry.size_bytes - offset)
+def _digest(payload: Payload, entry: Entry, most_bytes: int | None = None) -> bytes:
+    """Return a digest of a file, or of its first bytes."""
+    digest, end = _new_digest(), min(entry.size_bytes, most_bytes or entry.size_bytes)
+    for offset in range(0, end, _WHOLE_READ_BYTES):
+        wanted = min(_WHOLE_READ_BYTES, end - offset)
         digest.update(payload.read(entry.path, offset=offset, length=wanted))
     return digest.digest()

@@ -6,7 +6,6 @@ should know: they may have been swapped, or be for different devices.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from datetime import datetime, timezone
 
@@ -14,12 +13,6 @@ from ..core.errors import BadDataError
 from ..core.files import first_difference
 from ..core.units import MIB
 from ..payload.source import Payload, SnapPayload, check_packed_size
-
-_VERSION = re.compile(r"v?(\d+(?:\.\d+)*)(?:[-+~].*)?", re.DOTALL)
-"""Of ``snap.yaml``: numbers with dots between, then perhaps what says more."""
-_DIGITS = 18
-"""Of a number in a version; longer ones are none."""
-
 
 LARGEST_BYTES = 64 * 1024 * MIB
 """What deltas are made of, holes included: xdelta3 takes ten minutes for so much."""
@@ -99,14 +92,6 @@ def oddities(old: Payload, new: Payload, *, changed: bool) -> Iterator[str]:
 
 def _older(old: Payload, new: Payload) -> Iterator[str]:
     """Yield why the new build seems to be the older one, if it does."""
-    numbers = [version_numbers(each.snap.version) for each in (old, new)]
-    if numbers[0] and numbers[1] and numbers[1] < numbers[0]:
-        yield (
-            f"The new build has version {new.snap.version}, which is older than "
-            f"version {old.snap.version} of the old build. Check their order: the old "
-            "build comes first"
-        )
-        return
     if not (isinstance(old, SnapPayload) and isinstance(new, SnapPayload)):
         return
     packed_s = [each.image.superblock.modified_s for each in (old, new)]
@@ -115,21 +100,6 @@ def _older(old: Payload, new: Payload) -> Iterator[str]:
             f"The new build was packed before the old one ({_time(packed_s[1])} and "
             f"{_time(packed_s[0])}). Check their order: the old build comes first"
         )
-
-
-def version_numbers(version: str) -> tuple[int, ...] | None:
-    """Return the numbers that a version begins with; ``None`` where it isn't so made.
-
-    >>> version_numbers("1.10-rc1")
-    (1, 10)
-    """
-    found = _VERSION.fullmatch(version)
-    if found is None:
-        return None
-    numbers = found[1].split(".")
-    if any(len(each) > _DIGITS for each in numbers):
-        return None
-    return tuple(map(int, numbers))
 
 
 def _time(seconds: int) -> str:

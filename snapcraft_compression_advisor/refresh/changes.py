@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import bz2
+import lzma
+import posixpath
+import re
+import struct
+import zipfile
+import zlib
+from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
-from typing import Literal
+from fnmatch import fnmatchcase
+from io import BytesIO
+from typing import Literal, Protocol
 
 from ..core.frozen import frozen
 from ..core.units import MIB
 from ..payload.needless import is_documentation
 from ..payload.source import Payload
-from .archives import read_archive
-from .caches import same_files, sources_of
-from .pairing import pair_files
 
 ChangeKind = Literal[
     "added",
@@ -39,6 +46,34 @@ _METADATA = ("meta/", "snap/")
 """Where a snap's own metadata are: its version is in them."""
 _ELF = b"\x7fELF"
 _PIECE_BYTES = 4096
+UNPACKED_LIMIT_BYTES = 64 * MIB
+"""What one compressed stream may hold; larger ones aren't compared."""
+_MOST_MEMBERS = 100_000
+_BROKEN = (
+    *(OSError, EOFError, ValueError, KeyError, NotImplementedError, struct.error),
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError),
+)
+"""What the standard library raises for an archive that is none."""
+_VERSION = re.compile(r"\d[\d.]*")
+_CACHES = (
+    ("*/icon-theme.cache", "{folder}/"),
+    ("*/gschemas.compiled", "{folder}/"),
+    ("*/giomodule.cache", "{folder}/"),
+    ("*/mimeinfo.cache", "{folder}/"),
+    ("*/mime/mime.cache", "{folder}/packages/"),
+    ("*/loaders.cache", "{folder}/loaders/"),
+    ("*/immodules.cache", "{folder}/immodules/"),
+    ("*/__pycache__/*.pyc", "{above}/{stem}.py"),
+    ("*/cache/man/*index.db", "usr/share/man/"),
+    ("*/cache/fontconfig/*.cache-*", "usr/share/fonts/"),
+)
+"""Patterns of caches that programs make of other files, and where these are.
+
+Tried with Debian 12's tools on files in two orders and with two times: fontconfig's
+caches, Python's bytecode and mandb's index hold the times of their sources, so they
+differ even if nothing else does. The other caches don't depend on either, but did with
+older tools.
+"""
 
 
 @frozen
@@ -144,13 +179,12 @@ class _Looker:
 
     def __init__(self, old: Payload, new: Payload, changed: Iterable[str]) -> None:
         self._old, self._new = old, new
-        self._changed = frozenset(changed)
+        self._changed = [path for path in changed if cache_sources(path) is None]
         lengths = [_lengths(each) for each in (old, new)]
         self._pairs = pair_files(*lengths)
         self._gone: dict[int, list[str]] = defaultdict(list)
         for path in sorted(lengths[0].keys() - lengths[1].keys()):
             self._gone[lengths[0][path]].append(path)
-        self._same: dict[str, bool] = {}
         self._left_bytes = _ALL_LIMIT_BYTES
 
     def look(self, path: str) -> tuple[ChangeKind, str | None]:
@@ -181,13 +215,19 @@ class _Looker:
         )
 
     def _sources_are_same(self, path: str) -> bool:
-        """Tell whether a file is a cache of files that didn't change."""
-        start = sources_of(path)
-        if start is None:
+        """Return whether a file is a cache of files that didn't change."""
+        start = cache_sources(path)
+        if start is None or any(each.startswith(start) for each in self._changed):
             return False
-        if start not in self._same:
-            self._same[start] = same_files(start, self._old, self._new, self._changed)
-        return self._same[start]
+        before, now = (
+            {
+                each
+                for each in payload.inventory.entries
+                if each.startswith(start) and cache_sources(each) is None
+            }
+            for payload in (self._old, self._new)
+        )
+        return bool(now) and before == now
 
     def _read(self, payload: Payload, path: str) -> bytes | None:
         """Return a file's contents; ``None`` where that is too much to look into."""
@@ -209,16 +249,14 @@ def _lengths(payload: Payload) -> dict[str, int]:
 def _kind(path: str, before: bytes, now: bytes) -> ChangeKind:
     if path.startswith(_METADATA):  # a new version is no timestamp
         return "changed"
-    archive = read_archive(now)
-    if archive is not None:
-        previous = read_archive(before)
-        if previous is not None and previous.members == archive.members:
-            return "recompressed"
+    archive = archive_members(now)
+    if archive is not None and archive_members(before) == archive:
+        return "recompressed"
     if len(before) == len(now) and _differing(before, now) <= _TIMESTAMP_BYTES:
         return "timestamp"
     if is_documentation(path):
         return "documentation"
-    if archive is not None and archive.compressed:
+    if archive is not None:
         return "archive"
     return "rebuilt" if now.startswith(_ELF) else "changed"
 
@@ -233,3 +271,91 @@ def _differing(one: bytes, other: bytes) -> int:
             if count > _TIMESTAMP_BYTES:
                 break
     return count
+
+
+def cache_sources(path: str) -> str | None:
+    """Return how the paths of a cache's sources begin; None for no cache."""
+    found = next((where for cache, where in _CACHES if fnmatchcase(path, cache)), None)
+    if found is None:
+        return None
+    folder, name = posixpath.split(path)
+    return found.format(
+        folder=folder, above=posixpath.dirname(folder), stem=name.partition(".")[0]
+    )
+
+
+def archive_members(contents: bytes) -> Mapping[str, object] | None:
+    """Return what is equal for archives of equal contents, by name of each member.
+
+    :returns: None for a file that is no archive, a broken one, or one that holds too
+        much. Known are zip (jar, wheel, egg), and what gzip, bzip2 or xz made.
+    """
+    try:
+        if contents.startswith(b"PK\x03\x04"):
+            with zipfile.ZipFile(BytesIO(contents)) as archive:
+                items = archive.infolist()
+            few = len(items) <= _MOST_MEMBERS
+            return {i.filename: (i.CRC, i.file_size) for i in items} if few else None
+        for magic, make in _STREAMS.items():
+            if contents.startswith(magic):
+                stream = make()
+                unpacked = stream.decompress(contents, UNPACKED_LIMIT_BYTES)
+                whole = stream.eof and not stream.unused_data
+                return {"": (zlib.crc32(unpacked), len(unpacked))} if whole else None
+    except _BROKEN:
+        pass
+    return None
+
+
+class _Decompressor(Protocol):
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+    def decompress(self, data: bytes, max_length: int, /) -> bytes: ...
+
+
+_STREAMS: Mapping[bytes, Callable[[], _Decompressor]] = {
+    b"\x1f\x8b": lambda: zlib.decompressobj(16 + zlib.MAX_WBITS),
+    b"BZh": bz2.BZ2Decompressor,
+    b"\xfd7zXZ\x00": lzma.LZMADecompressor,
+}
+
+
+def pair_files(old: Mapping[str, int], new: Mapping[str, int]) -> dict[str, str]:
+    """Return for files of the new build those of the old one to compare them with.
+
+    That is the file of the same path; else one that is gone, whose path differs by
+    versions alone, or whose name does; of several the one of the closest length.
+
+    :param old: lengths by path.
+    :param new: the same.
+    """
+    by_key: dict[str, list[tuple[int, str]]] = defaultdict(list)
+    for length, path in sorted((old[path], path) for path in old if path not in new):
+        for key in _keys(path):
+            by_key[key].append((length, path))
+    pairs = {}
+    for path, length in new.items():
+        if path in old:
+            pairs[path] = path
+            continue
+        found = next((by_key[key] for key in _keys(path) if key in by_key), None)
+        if found is not None:
+            pairs[path] = _closest(found, length)
+    return pairs
+
+
+def _closest(files: Sequence[tuple[int, str]], length: int) -> str:
+    """Return the file whose length is closest; they are in ascending order."""
+    index = bisect_left(files, (length, ""))
+    return min(
+        files[max(0, index - 1) : index + 1],
+        key=lambda each: (abs(each[0] - length), each),
+    )[1]
+
+
+def _keys(path: str) -> tuple[str, str]:
+    """Return what likely pairs have in common, the surest first."""
+    whole = _VERSION.sub("#", path)
+    return whole, "*/" + whole.rpartition("/")[2]

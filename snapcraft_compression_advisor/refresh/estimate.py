@@ -9,7 +9,6 @@ with the blocks in its place in the old build, for xdelta3 to make a delta of th
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -25,18 +24,15 @@ from ..payload.source import Payload, SnapPayload, open_payload
 from ..squashfs.entry import SIZE_MASK
 from ..trial.look import map_in_order
 from .builds import check_names, check_size
+from .changes import pair_files
 from .delta import PLAIN, SNAP_AWARE, DeltaFormat, DeltaSize
-from .pairing import pair_files
 from .stream import Stream
 from .xdelta3 import Place, make_plain_delta, make_snap_aware_delta, shares_of_files
 
-DRAWN_BYTES, GROUPS = 6 * MIB, 6
-"""Contents that are compressed, and deltas made of these: how much the latter differ
-says how sure their sum is."""
-_GROUP_Z = 2.57
-"""Of Student's distribution, with so many groups: 95 % of draws."""
+DRAWN_BYTES = 6 * MIB
+"""Changed contents that are compressed, for xdelta3 to make a delta of."""
 SPREAD = 1.4
-"""By how much an estimate may be off, whatever is drawn: docs/study/deltas.md."""
+"""By how much an estimate may be off: docs/study/deltas.md."""
 TABLE_BYTES_PER_ENTRY = 24
 """What an image's tables take: 20 with xz, 29 with lzo (five trees of 190 to 2,905
 entries). Once one block has another length, so have the tables."""
@@ -116,18 +112,17 @@ class DeltaMaker:
         total = sum(block.length for block in changed)
         step = max(1.0, total / DRAWN_BYTES)
         drawn = [changed[int(at * step)] for at in range(int(len(changed) / step) or 1)]
-        groups = [each for each in (drawn[n::GROUPS] for n in range(GROUPS)) if each]
         with _scratch() as scratch:
             self._pack_old(drawn, codec, scratch / "old")
-            sizes = [self._packed_delta(each, codec, scratch) for each in groups]
-        raw = [sum(block.length for block in group) for group in groups]
-        rate = sum(sizes) / sum(raw)
+            delta_bytes = self._packed_delta(drawn, codec, scratch)
+        rate = delta_bytes / sum(block.length for block in drawn)
         tables = TABLE_BYTES_PER_ENTRY * len(self._new.inventory.entries)
-        size = _interval(rate * total, sizes, raw, drawn=len(drawn) / len(changed))
+        mid = rate * total + tables
+        size = Interval.around(mid / SPREAD, mid, mid * SPREAD)
         files: dict[str, float] = {}
         for block in changed:
             files[block.path] = files.get(block.path, 0.0) + rate * block.length
-        return DeltaSize(size_bytes=size.map(lambda each: each + tables), files=files)
+        return DeltaSize(size_bytes=size, files=files)
 
     def _pack_old(self, blocks: Sequence[_Block], codec: str, target: Path) -> None:
         """Write what the old build has about where some blocks are, compressed."""
@@ -164,23 +159,6 @@ def _delta(delta: Path, size_bytes: int, places: Sequence[Place]) -> DeltaSize:
     return DeltaSize(
         size_bytes=Interval.exactly(size_bytes),
         files=shares_of_files(delta, size_bytes, [(0, ""), *places]),
-    )
-
-
-def _interval(
-    mid: float, sizes: Sequence[int], raw: Sequence[int], *, drawn: float
-) -> Interval:
-    """Return an estimate with its interval: of the draw, and of the method.
-
-    :param drawn: the share of all blocks that was drawn; of all, only the method's.
-    """
-    rate = sum(sizes) / sum(raw)
-    misses = [size - rate * length for size, length in zip(sizes, raw, strict=True)]
-    spread = math.sqrt(sum(each * each for each in misses) * len(sizes))
-    error = _GROUP_Z * spread / max(1, sum(sizes)) / math.sqrt(max(1, len(sizes)))
-    error *= math.sqrt(1 - drawn)
-    return Interval.around(
-        mid / SPREAD * max(0.0, 1 - error), mid, mid * SPREAD * (1 + error)
     )
 
 

@@ -102,43 +102,13 @@ def test_a_file_swapped_for_a_fifo_is_not_waited_for(
         getattr(payload, method)("data/file", **arguments)
 
 
-def test_beginnings_are_read_directory_by_directory(payload: DirectoryPayload) -> None:
-    (payload.path / "file").write_bytes(b"short")
-    found = dict(payload.beginnings(["data/file", "file", "meta/snap.yaml"], 7))
-    assert found == {
-        "data/file": b"prime/d",
-        "file": b"short",
-        "meta/snap.yaml": b"name: x",
-    }
-
-
-@pytest.mark.parametrize("kind", ["directory", "link", "fifo", "nothing"])
-def test_beginnings_are_of_regular_files_alone(
-    payload: DirectoryPayload, kind: str
-) -> None:
-    path = payload.path / "data/file"
-    if kind == "directory":
-        swap(payload)
-    else:
-        path.unlink()
-    if kind == "link":
-        path.symlink_to("../../outside/file")
-    if kind == "fifo":
-        os.mkfifo(path)
-    with pytest.raises(StorageError, match="data"):
-        list(payload.beginnings(["data/file"], 10))
-
-
 def test_no_descriptor_stays_open(payload: DirectoryPayload) -> None:
     before = len(os.listdir("/proc/self/fd"))  # noqa: PTH208 - names are all it takes
     payload.read("data/file", offset=0, length=10)
-    list(payload.beginnings(["data/file"], 10))
     swap(payload)
     for _ in range(3):
         with pytest.raises(StorageError):
             payload.read("data/file", offset=0, length=10)
-        with pytest.raises(StorageError):
-            list(payload.beginnings(["data/file"], 10))
     scan_directory(payload.path)
     assert len(os.listdir("/proc/self/fd")) == before  # noqa: PTH208 - likewise
 

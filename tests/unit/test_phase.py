@@ -6,26 +6,11 @@ import numpy as np
 import pytest
 
 from censuses import make_census, whole
-from snapcraft_compression_advisor.payload.file_kinds import kind_of_file
 from snapcraft_compression_advisor.trial.phase import (
     MANY_BLOCKS,
     Sample,
     closer_phase,
 )
-
-
-@pytest.mark.parametrize(
-    ("path", "kind"),
-    [
-        ("usr/lib/libx.so.1.2", "so"),
-        ("usr/lib/x.so", "so"),
-        ("a.b/program", ""),
-        ("icon.png", "png"),
-        ("x.a-very-long-suffix", "a-very-l"),
-    ],
-)
-def test_kind_is_told_by_the_name(path: str, kind: str) -> None:
-    assert kind_of_file(path) == kind
 
 
 def test_closer_phase_keeps_what_was_known_and_adds_to_it() -> None:

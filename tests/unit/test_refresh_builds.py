@@ -5,14 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pytest
-
 from payloads import make_payload
 from snapcraft_compression_advisor.payload.snap_yaml import (
     SnapMetadata,
     parse_snap_yaml,
 )
-from snapcraft_compression_advisor.refresh.builds import oddities, version_numbers
+from snapcraft_compression_advisor.refresh.builds import oddities
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,33 +26,10 @@ def said(old: Mapping[str, object], new: Mapping[str, object]) -> str:
     return " ".join(oddities(*builds, changed=True))
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "swapped"),
-    [
-        ("1.9", "1.10", False),
-        ("1.10", "1.9", True),
-        ("v2.0-rc1", "v1.9", True),
-        ("2.0", "2.0+git5", False),
-        ("3f2a1b", "1a", False),
-        ("20260102", "20251231", True),
-        ("9" * 255, "1", False),
-        ("", "1", False),
-    ],
-)
-def test_older_version_of_the_new_build_is_noticed(
-    old: str,
-    new: str,
-    swapped: bool,  # noqa: FBT001 # a column of the table above
-) -> None:
-    text = said({"version": old}, {"version": new})
-    assert ("Check their order" in text) is swapped
-
-
 def test_version_may_be_what_yaml_makes_of_it() -> None:
     text = b"name: hello\nversion: 2026-11-23\n"
     assert parse_snap_yaml(text, where="snap.yaml").version == "2026-11-23"
     assert parse_snap_yaml(b"name: hello\nversion: 1.5\n", where="x").version == "1.5"
-    assert version_numbers("1.5") == (1, 5)
 
 
 def test_builds_for_other_devices_are_noticed() -> None:

@@ -15,12 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from payloads import make_payload
-from snapcraft_compression_advisor.refresh import archives
-from snapcraft_compression_advisor.refresh.archives import read_archive
+from snapcraft_compression_advisor.refresh import changes
 from snapcraft_compression_advisor.refresh.changes import (
     ChangeKind,
     FileChange,
+    archive_members,
     find_changes,
+    pair_files,
     totals,
 )
 
@@ -95,9 +96,9 @@ def test_second_stream_of_a_file_is_not_overlooked() -> None:
 
 
 def test_bomb_is_no_archive(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archives, "UNPACKED_LIMIT_BYTES", 1_000)
-    assert read_archive(gzip.compress(b"\0" * 1_001)) is None
-    assert read_archive(gzip.compress(b"\0" * 999)) is not None
+    monkeypatch.setattr(changes, "UNPACKED_LIMIT_BYTES", 1_000)
+    assert archive_members(gzip.compress(b"\0" * 1_001)) is None
+    assert archive_members(gzip.compress(b"\0" * 999)) is not None
 
 
 @given(
@@ -105,7 +106,7 @@ def test_bomb_is_no_archive(monkeypatch: pytest.MonkeyPatch) -> None:
     st.binary(max_size=200),
 )
 def test_broken_archive_is_none(magic: bytes, rest: bytes) -> None:
-    read_archive(magic + rest)
+    archive_members(magic + rest)
 
 
 def test_new_version_in_the_metadata_is_no_timestamp() -> None:
@@ -172,3 +173,30 @@ def test_kinds_are_summed() -> None:
         ("moved", 1, 1.0, {"xz": 9.0}),
         ("added", 2, 2.0, {"xz": 5.0}),
     ]
+
+
+def test_files_of_one_path_are_a_pair() -> None:
+    assert pair_files({"a": 1, "b": 2}, {"a": 9}) == {"a": "a"}
+
+
+def test_version_in_the_path_makes_no_difference() -> None:
+    old = {"usr/lib/libz.so.1.2.13": 10, "usr/lib/libc.so.6": 10}
+    assert pair_files(old, {"usr/lib/libz.so.1.3": 11, "usr/lib/libc.so.6": 10}) == {
+        "usr/lib/libz.so.1.3": "usr/lib/libz.so.1.2.13",
+        "usr/lib/libc.so.6": "usr/lib/libc.so.6",
+    }
+
+
+def test_moved_file_keeps_its_name() -> None:
+    assert pair_files({"a/data.bin": 5}, {"b/c/data.bin": 5}) == {
+        "b/c/data.bin": "a/data.bin"
+    }
+
+
+def test_closest_length_decides() -> None:
+    old = {"1/x": 100, "2/x": 40}
+    assert pair_files(old, {"3/x": 50}) == {"3/x": "2/x"}
+
+
+def test_file_that_stays_is_no_source_of_another() -> None:
+    assert pair_files({"a/x": 1}, {"a/x": 1, "b/x": 1}) == {"a/x": "a/x"}
