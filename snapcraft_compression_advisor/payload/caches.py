@@ -7,7 +7,7 @@ import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from ..core.frozen import frozen
 from ..squashfs.entry import EntryKind
@@ -153,40 +153,28 @@ def icon_faults(tree: Tree) -> Iterator[CacheFault]:
             yield fault("stale", path, icons, reason)
 
 
-@frozen
-class _ModuleCache:
+class _ModuleCache(NamedTuple):
     """A directory of modules and the list of what is in it.
 
     :param libraries: that read it, or need the one that does.
-    :param directory: what the directory's path ends with.
+    :param directory: pattern of what the directory's path ends with.
     :param cache: the list's place, from that directory.
     """
 
     kind: CacheKind
     libraries: tuple[str, ...]
-    directory: re.Pattern[str]
+    directory: str
     cache: str
 
 
-_MODULE_CACHES = tuple(
+_PIXBUF, _GTK = r"gdk-pixbuf-2\.0/[\d.]+/loaders", r"gtk-{}\.0/[\d.]+/immodules"
+_MODULE_CACHES = (
+    _ModuleCache("image-loaders", ("libgdk_pixbuf-2.0",), _PIXBUF, "../loaders.cache"),
+    _ModuleCache("input-methods", ("libgtk-3",), _GTK.format(3), "../immodules.cache"),
     _ModuleCache(
-        kind=kind, libraries=libraries, directory=re.compile(where), cache=cache
-    )
-    for kind, libraries, where, cache in (
-        (
-            *("image-loaders", ("libgdk_pixbuf-2.0",)),
-            *(r"(?:.*/)?gdk-pixbuf-2\.0/[\d.]+/loaders", "../loaders.cache"),
-        ),
-        (
-            *("input-methods", ("libgtk-3",)),
-            *(r"(?:.*/)?gtk-3\.0/[\d.]+/immodules", "../immodules.cache"),
-        ),
-        (
-            *("input-methods", ("libgtk-x11-2.0",)),
-            *(r"(?:.*/)?gtk-2\.0/[\d.]+/immodules", "../immodules.cache"),
-        ),
-        ("gio-modules", SCHEMA_READERS, r"(?:.*/)?gio/modules", "giomodule.cache"),
-    )
+        "input-methods", ("libgtk-x11-2.0",), _GTK.format(2), "../immodules.cache"
+    ),
+    _ModuleCache("gio-modules", SCHEMA_READERS, "gio/modules", "giomodule.cache"),
 )
 
 
@@ -202,7 +190,7 @@ def module_faults(tree: Tree) -> Iterator[CacheFault]:
         if not tree.has_library(*cache.libraries, content=GNOME_CONTENT):
             continue
         for directory in tree.directories():
-            if cache.directory.fullmatch(directory):
+            if re.fullmatch(rf"(?:.*/)?{cache.directory}", directory):
                 yield from _module_faults(tree, cache, directory)
 
 
