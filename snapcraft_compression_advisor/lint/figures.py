@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from ..analysis import Analysis
-from ..core.units import Interval, format_bytes, format_seconds, join_ends
+from ..core.units import Interval, format_bytes, format_range, join_ends
 from ..diff.figures import BaselineDelta
 from .finding import Origin
 
@@ -29,13 +29,14 @@ def interval_text(figure: Interval, shown: Callable[[float], str]) -> str:
 
 
 def seconds_text(seconds: Interval) -> str:
-    """Return a duration with its interval.
+    """Return a duration with its interval, as the advice prints it.
 
     >>> from snapcraft_compression_advisor.core.units import Interval
     >>> seconds_text(Interval(low=0.45, mid=1.07, high=3.13))
     '1.07 s (0.45\N{EN DASH}3.13 s)'
     """
-    return interval_text(seconds, format_seconds)
+    mid, ends = format_range(seconds)
+    return mid if seconds.known else f"{mid} ({ends})"
 
 
 def bytes_text(size: Interval) -> str:
