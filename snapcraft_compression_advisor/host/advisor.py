@@ -25,6 +25,7 @@ from ..payload.source import ComponentDirectory, Payload, open_payload
 from ..payload.stack_check import check_stack
 from ..payload.survey import take_survey
 from ..settings.load import Settings
+from ..settings.policy_file import POLICY_PLACES, ignored_policy_files
 from ..wording import sentences
 from .artifact import DEFAULT_COMPRESSION, Artifact, Decision, decide
 from .guard import PolicyBrokenError, Result, SettingsError, harmless, judging
@@ -41,8 +42,8 @@ class Advisor:
     :param find_project_dir: returns the project's folder, absolute.
     :param find_parts: returns the project's parts, as far as extensions are applied.
     :param find_apps: returns the names of its apps; ``None`` where they aren't known.
-    :param packing_with: the snap's compression, where the application tells that before
-        it asks for advice.
+    :param packing_with: the snap's compression, if its linter runs before the advice
+        that follows.
     :param linted: directories and images that the linter has looked at.
     """
 
@@ -77,9 +78,11 @@ class Advisor:
         :raises SettingsError: where they are broken.
         """
         if self._settings is None:
-            self._settings = read_settings(
-                self.find_project_dir(), self.find_parts(), os.environ
-            )
+            folder = self.find_project_dir()
+            self._settings = read_settings(folder, self.find_parts(), os.environ)
+            for file in ignored_policy_files(folder):
+                place = file.relative_to(folder)
+                warn_of(f"{place} isn't read: {POLICY_PLACES}")
         return self._settings
 
     def check_settings(self) -> None:

@@ -127,7 +127,7 @@ def find(advisor: Advisor, path: Path) -> Sequence[Finding]:
     policy = context.policy
     if not policy.select:
         ignored = policy.ignore
-        if advisor.has_advised(path):
+        if advisor.has_advised(path) or advisor.packing_with is not None:
             ignored = (*ignored, *_SAID_BY_ADVICE)
         policy = policy.model_copy(update={"select": _SPEAKING, "ignore": ignored})
         context = replace(context, policy=policy)

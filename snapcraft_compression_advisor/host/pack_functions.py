@@ -73,10 +73,10 @@ def wrap_lifecycle(
     def noting(
         run: Callable[..., None], *args: Any, project: Any, **kwargs: Any
     ) -> None:
-        """Note what an extension may have set, for the linter that runs first."""
+        """Note what an extension may have set: here the linter runs before advice."""
         advisor = find_advisor()
         if advisor is not None:
-            advisor.packing_with = project.compression
+            advisor.packing_with = project.compression or DEFAULT_COMPRESSION
         run(*args, project=project, **kwargs)
 
     wrap(lifecycle, "run", checked)

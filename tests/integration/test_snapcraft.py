@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from host_damage import PACKAGE, damaged
+from host_damage import copy_advisor, damaged
 from host_projects import (
     LZO_PAYS,
     Ran,
@@ -67,9 +67,14 @@ def snapcraft(tmp_path: Path) -> Callable[..., Ran]:
     (tmp_path / "etc").mkdir()
     (tmp_path / "etc" / "os-release").write_text(OS_RELEASE)
 
-    def run(folder: Path, *arguments: str, **variables: str) -> Ran:
+    def run(
+        folder: Path,
+        *arguments: str,
+        program: tuple[str, ...] = ("-m", "snapcraft"),
+        **variables: str,
+    ) -> Ran:
         return run_program(
-            ["-m", "snapcraft", *arguments],
+            [*program, *arguments],
             folder,
             {"UNIXCONFDIR": str(tmp_path / "etc"), **variables},
         )
@@ -112,6 +117,48 @@ def test_advice_is_printed_and_the_snap_packed_as_declared(
     assert "Compression advice for hello: CHANGE" in ran.output
     assert "SCA10" not in ran.output  # the advice has said it
     assert list(codecs_of(folder).values()) == ["xz"]
+
+
+ALONE = """\
+import importlib.metadata, runpy
+importlib.metadata.entry_points = lambda **_: ()
+runpy.run_module("snapcraft", run_name="__main__")
+"""
+"""Runs snapcraft without any plug-in."""
+
+KINDS = {
+    "plain": ("", ""),
+    "declared": ("compression: lzo", ""),
+    "recorded": ("", "record: true\nreport: advice.json\n"),
+    "ignored": ("lint: {ignore: [compression]}", "fail-on: info\nselect: SCA\n"),
+}
+"""By name, keys of snapcraft.yaml and settings."""
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("base", BASES)
+def test_advice_changes_no_byte_of_what_is_packed(
+    tmp_path: Path, base: str, kind: str, snapcraft: Callable[..., Ran]
+) -> None:
+    keys, settings = KINDS[kind]
+    folder = make_project(
+        tmp_path / "project",
+        base=base,
+        keys=f"{BASES[base]}\n{keys}",
+        policy=f"{LZO_PAYS}mode: advise\n{settings}",
+    )
+    (folder / "files" / "empty").mkdir()
+    (folder / "files" / "link to").symlink_to("numbers")
+    without = tmp_path / "without"
+    shutil.copytree(folder, without, symlinks=True)
+    ran = snapcraft(without, "pack", program=("-c", ALONE))
+    assert ran.status == 0, ran.output
+    assert "Compression advice" not in ran.output
+    ran = snapcraft(folder, "pack")
+    assert ran.status == 0, ran.output
+    assert "Compression advice for hello: " in ran.output
+    (alone,), (advised,) = without.glob("*.snap"), folder.glob("*.snap")
+    assert advised.read_bytes() == alone.read_bytes()
 
 
 @pytest.mark.parametrize("base", BASES)
@@ -177,7 +224,7 @@ def test_parts_do_not_see_the_folder_that_the_advisor_lies_in(
     with project_file(folder).open("a") as file:
         file.write(f"\n{NOSY_PART}")
     target = tmp_path / "target"
-    shutil.copytree(PACKAGE, target / PACKAGE.name)
+    copy_advisor(target)
     (target / "lies_beside_the_advisor.py").touch()
     ran = snapcraft(folder, PYTHONPATH=f"{target}:/of/the/user")
     assert ran.status == 0, ran.output
@@ -197,7 +244,7 @@ def test_enforce_stops_where_the_advisor_is_damaged(
     for arguments in ((), ("pack",), ("pack", "files", "--output", "built.snap")):
         ran = snapcraft(folder, *arguments, PYTHONPATH=path)
         assert ran.status == 1, ran.output
-        assert "The mode is 'enforce', but" in ran.output
+        assert "'enforce', but" in ran.output
         assert "Recommended resolution" in ran.output
         assert "Traceback" not in ran.output
         assert codecs_of(folder) == {}
@@ -265,6 +312,7 @@ def test_the_linter_can_be_ignored_by_rule_and_by_file(
     tmp_path: Path, base: str, snapcraft: Callable[..., Ran]
 ) -> None:
     folder = project(tmp_path, base, "advise")
+    write_policy(folder, f"{with_mode('advise')}select: [SCA1, SCA3]\n")
     (folder / "files" / "lib").mkdir()
     archive = b"!<arch>\n" + random.Random(1).randbytes(300_000)
     (folder / "files" / "lib" / "libx.a").write_bytes(archive)
@@ -292,7 +340,7 @@ def test_what_the_advisor_cannot_do_costs_warnings_only(
         base=base,
         keys=f"compression: &codec xz\n{BASES[base]}",
         policy=f"{LZO_PAYS}mode: write\noverride-declared: true\n"
-        "  report: nowhere/report.json\n",
+        "report: nowhere/report.json\n",
     )
     before = project_file(folder).read_bytes()
     ran = snapcraft(folder, "pack")

@@ -9,6 +9,7 @@ import pytest
 
 import snapcraft_compression_advisor_plugin as plugin
 from snapcraft_compression_advisor.core.errors import BadDataError
+from snapcraft_compression_advisor.host.advisor import Advisor
 from snapcraft_compression_advisor.host.build_plugin import AdvisorPluginProperties
 from snapcraft_compression_advisor.host.guard import SettingsError
 from snapcraft_compression_advisor.host.project import read_settings
@@ -29,6 +30,8 @@ from snapcraft_compression_advisor.settings.policy_file import (
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from craft_cli.pytest_plugin import RecordingEmitter
 
 PROFILE = '{"schema": 1, "source": "trace", "app": "hello", "files": []}'
 
@@ -93,6 +96,19 @@ def test_what_looks_like_the_file_elsewhere_is_found(tmp_path: Path, name: str) 
         (tmp_path / each).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / each).write_text("")
     assert ignored_policy_files(tmp_path) == [tmp_path / name]
+
+
+def test_what_a_pack_does_not_read_is_one_warning(
+    tmp_path: Path, emitter: RecordingEmitter
+) -> None:
+    for each in ("snap/snapcraft.yaml", "config/compression-advisor.yml"):
+        (tmp_path / each).parent.mkdir(parents=True)
+        (tmp_path / each).write_text("mode: enforce\n" if "config" in each else "")
+    advisor = Advisor(find_project_dir=lambda: tmp_path, find_parts=dict)
+    assert [advisor.settings.policy.mode for _ in range(2)] == ["advise"] * 2
+    said = [each.args[1] for each in emitter.interactions if each.args[0] == "progress"]
+    (warning,) = said
+    assert "compression advisor: config/compression-advisor.yml isn't read" in warning
 
 
 @pytest.mark.parametrize("link", ["out", "snap/local"])
