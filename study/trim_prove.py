@@ -8,9 +8,11 @@ recorded, none of which is blind, in an order by a seed. It builds the prime dir
 of each as a publisher's ``stage-packages`` do (``prime_from_debs.py``), with all that
 the packages bring, and does what publishers do to have it start: links that packages'
 scripts make, variables, layouts for the paths that its files name
-(``prime_layout.py``), and those that ``trim`` then asks for. ``compression-advisor
-trim --prove`` leaves out what nothing needs, with the same release's packages as the
-base, until so many applications could be started. It writes
+(``prime_layout.py``), and those that ``trim`` then asks for. The same release's
+packages are the base, and a toolkit's are a content snap that the library path leads
+to. ``compression-advisor trim --prove`` leaves out what nothing needs, what these two
+bring included, and starts each over both, until so many applications could be started.
+It writes
 
     study/data/trim-proved.csv   what became of each; sizes of packed images with xz
 
@@ -36,11 +38,17 @@ import statistics
 import subprocess
 import sys
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
+from threading import Lock
+from typing import Any
 
+from ruamel.yaml import YAML
+
+from corpus_applications import KIND_PACKAGES
 from draw import Drawn, read_drawn
 from prime_error import note
 from prime_layout import add_layout, make_startable
@@ -49,7 +57,8 @@ from snap_metadata import snap_name
 DATA = Path(__file__).parent / "data"
 PROVED = DATA / "trim-proved.csv"
 FIELDS = (
-    *("application", "kind", "outcome", "reason", "files", "raw_bytes"),
+    *("application", "kind", "content", "outcome", "reason", "files", "raw_bytes"),
+    "supplied_raw_bytes",
     *("sure_files", "sure_raw_bytes", "predicted_bytes", "before_bytes"),
     *("after_bytes", "common_share", "taken_back", "cold_before_s", "cold_after_s"),
     *("saved_low_s", "saved_s", "saved_high_s"),
@@ -66,8 +75,21 @@ _LAYOUTS = 6
 """At most, that are added because a launch misses something."""
 _ASKED = re.compile(r"The app looks for '(/[^']+)', which is in the payload only")
 _BASE = "core24"
+_PLATFORMS: Mapping[str, tuple[str, ...]] = {
+    "gtk2": ("libgtk2.0-0",),
+    "gtk3": ("libgtk-3-0",),
+    "gtk4": ("libgtk-4-1",),
+    "qt5": ("libqt5widgets5",),
+    "qt5-kde": ("libqt5widgets5",),
+    "sdl-game": ("libsdl2-2.0-0",),
+    "wxwidgets": ("libgtk-3-0",),
+}
+"""Toolkit → what a content snap of it is about, beside ``KIND_PACKAGES``."""
+_TARGET = "platform"
 _RELEASE = "bookworm"
 _SEED = 24
+_NOBODY = 65534
+_BUILDING = Lock()
 _REASON_LENGTH = 120
 _MOST_BYTES = 150_000_000
 """Of packages and all that they need; larger ones take minutes to pack twice."""
@@ -104,7 +126,7 @@ def main() -> None:
             found: Figures = {"application": drawn_row.package, "kind": drawn_row.kind}
             found |= building.result()
             if "outcome" not in found:
-                found |= settled(folder / "prime", folder, base, arguments.runs)
+                found |= settled(folder, base, arguments.runs)
             note(f"{drawn_row.package}: {found['outcome']}")
             shutil.rmtree(folder, ignore_errors=True)
             rows.append(found)
@@ -138,7 +160,7 @@ def drawn() -> list[Drawn]:
 def built(row: Drawn, prime: Path, base: Path) -> Figures:
     """Build a prime directory, and return its figures.
 
-    :param base: the tree that its base is.
+    :param base: the tree that its base is; those of content snaps are beside it.
     :returns: with an outcome where it isn't used.
     """
     raw_bytes = installed_bytes(row.package)
@@ -156,9 +178,15 @@ def built(row: Drawn, prime: Path, base: Path) -> Figures:
         reason = done.stderr.strip().splitlines()[-1:]
         return {"outcome": "not built", "reason": " ".join(reason)[:_REASON_LENGTH]}
     make_startable(prime, base, row.command, windows=row.event == "window")
+    if row.kind in _PLATFORMS:
+        connect(prime, built_platform(row.kind, base.parent).name)
     files = [path for path in prime.rglob("*") if path.is_file()]
     sizes = (path.stat().st_size for path in files if not path.is_symlink())
-    return {"files": len(files), "raw_bytes": sum(sizes)}
+    return {
+        "content": f"platform-{row.kind}" if row.kind in _PLATFORMS else "",
+        "files": len(files),
+        "raw_bytes": sum(sizes),
+    }
 
 
 def built_base(scratch: Path) -> Path:
@@ -172,18 +200,68 @@ def built_base(scratch: Path) -> Path:
         _output([*build, "--name", _BASE, "--output", str(root)])
         lines = (f"name: {_BASE}", "version: '1'", "type: base", "summary: a base")
         (root / "meta/snap.yaml").write_text("\n".join((*lines, "")), encoding="utf-8")
+        user = f"nobody:x:{_NOBODY}:{_NOBODY}:nobody:/nonexistent:/bin/sh\n"
+        (root / "etc/passwd").write_text(f"root:x:0:0:root:/root:/bin/sh\n{user}")
     return root
+
+
+def built_platform(kind: str, scratch: Path) -> Path:
+    """Build the content snap of a toolkit, if it isn't there."""
+    root = scratch / f"platform-{kind}"
+    with _BUILDING:
+        if root.exists():
+            return root
+        note(f"building {root}")
+        names = (*_PLATFORMS[kind], *KIND_PACKAGES[kind])
+        build = [sys.executable, str(_BUILD), *names, "--alternatives"]
+        _output([*build, "--name", root.name, "--output", str(root)])
+        with edited(root) as snap:
+            slot = {"interface": "content", "content": root.name, "read": ["$SNAP"]}
+            snap.pop("apps", None)
+            snap["slots"] = {root.name: slot}
+        return root
+
+
+def connect(prime: Path, content: str) -> None:
+    """Have an app find the libraries of a content snap."""
+    (prime / _TARGET).mkdir()
+    with edited(prime) as snap:
+        snap["plugs"] = {
+            content: {
+                "interface": "content",
+                "target": f"$SNAP/{_TARGET}",
+                "default-provider": content,
+            }
+        }
+        folders = ("lib", "usr/lib")
+        folders += tuple(f"{each}/x86_64-linux-gnu" for each in folders)
+        found = (f"$SNAP/{_TARGET}/{each}" for each in folders)
+        environment = snap["environment"]
+        environment["LD_LIBRARY_PATH"] = ":".join(
+            (environment["LD_LIBRARY_PATH"], *found)
+        )
+
+
+@contextmanager
+def edited(root: Path) -> Iterator[dict[str, Any]]:
+    """Give a tree's snap.yaml, and write what it is changed to."""
+    yaml, path = YAML(typ="rt", pure=True), root / "meta/snap.yaml"
+    snap = yaml.load(path.read_text(encoding="utf-8"))
+    yield snap
+    with path.open("w", encoding="utf-8") as file:
+        yaml.dump(snap, file)
 
 
 def _output(words: Sequence[str]) -> str:
     return subprocess.run(words, check=True, capture_output=True, text=True).stdout
 
 
-def settled(prime: Path, folder: Path, base: Path, runs: int) -> Figures:
+def settled(folder: Path, base: Path, runs: int) -> Figures:
     """Return what trim says of a prime directory, with the layouts that it asks for."""
     found: Figures = {}
+    prime = folder / "prime"
     for _ in range(_LAYOUTS + 1):
-        found = trimmed(prime, folder, base, runs)
+        found = trimmed(folder, base, runs)
         asked = _ASKED.search(str(found["reason"]))
         place = os.path.normpath(asked[1]) if asked else ""
         helps = place and Path(f"{prime}{place}").exists()
@@ -216,15 +294,16 @@ def installed_bytes(package: str) -> int:
     return sum(map(int, sizes)) * 1024
 
 
-def trimmed(prime: Path, folder: Path, base: Path, runs: int) -> Figures:
+def trimmed(folder: Path, base: Path, runs: int) -> Figures:
     """Return what trim says of a prime directory."""
     report, policy = folder / "trim.json", folder / "policy.yaml"
     policy.write_text(f"record: {{timeout: {_TIMEOUT_S}s}}\n", encoding="utf-8")
     done = subprocess.run(
         [
             *(sys.executable, "-m", "snapcraft_compression_advisor", "trim"),
-            *(str(prime), "--prove", "--runs", str(runs), "--base", str(base)),
-            *("--policy", str(policy)),
+            *(str(folder / "prime"), "--prove", "--runs", str(runs)),
+            *("--base", str(base), "--policy", str(policy)),
+            *_content_of(folder, base),
             *("--format", "json", "--output", str(report)),
         ],
         env=_environment(folder),
@@ -248,6 +327,9 @@ def trimmed(prime: Path, folder: Path, base: Path, runs: int) -> Figures:
         "reason": "; ".join(each["problem"] for each in proof["taken_back"]),
         "sure_files": sum(len(each["files"]) for each in sure),
         "sure_raw_bytes": sum(each["raw_bytes"] for each in sure),
+        "supplied_raw_bytes": sum(
+            each["raw_bytes"] for each in sure if each["reason"] == "supplied-libraries"
+        ),
         "predicted_bytes": round(found["sure_bytes"]["mid"]),
         "before_bytes": proof["before_bytes"],
         "after_bytes": proof["after_bytes"],
@@ -259,6 +341,13 @@ def trimmed(prime: Path, folder: Path, base: Path, runs: int) -> Figures:
         "saved_s": saved_s.get("mid"),
         "saved_high_s": saved_s.get("high"),
     }
+
+
+def _content_of(folder: Path, base: Path) -> list[str]:
+    """Return the option that names an app's content snap."""
+    with edited(folder / "prime") as snap:
+        names = [*snap.get("plugs", ())]
+    return ["--content", str(base.with_name(names[0]))] if names else []
 
 
 def read_rows(table: Path) -> list[dict[str, object]]:

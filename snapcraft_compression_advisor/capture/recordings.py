@@ -39,6 +39,9 @@ from .virtual_display import can_bring_display, own_display
 KEPT_RECORDINGS = 100
 """The newest of all payloads; one takes up to some hundred kilobytes."""
 
+NOTHING_BESIDE = Isolation()
+"""This machine in place of the base, and no content snaps."""
+
 _READ_BYTES = MIB
 _PROBE_TIMEOUT_S = 10.0
 _MISSING = "bubblewrap isn't installed"
@@ -64,18 +67,20 @@ class Told:
     debug: Progress
 
 
-def recorded_profiles(
+def recorded_profiles(  # noqa: PLR0913 # keywords, but for the first three
     payload: Payload,
     recordings: Sequence[Recording],
     told: Told,
     *,
     apps: Sequence[str] = (),
     again: bool = False,
+    within: Isolation = NOTHING_BESIDE,
 ) -> tuple[LaunchProfile, ...]:
     """Return the launches that settings ask to record, kept ones where there are any.
 
     :param apps: the target apps, as far as they are named.
     :param again: whether to start even those whose recording is kept.
+    :param within: has the base and the content snaps that a launch sees.
     :raises UsageError: where the snap has no such app.
     :raises AdvisorError: where a required launch can't be recorded.
     """
@@ -85,7 +90,8 @@ def recorded_profiles(
     for each in recordings:
         app = _app(payload, each, apps)
         try:
-            found[app] = _Launch(payload, app, each, told).profile(again=again)
+            launch = _Launch(payload, app, each, told, within)
+            found[app] = launch.profile(again=again)
         except AdvisorError as error:
             if each.required:
                 raise
@@ -95,16 +101,22 @@ def recorded_profiles(
 
 @contextmanager
 def isolated_request(
-    payload: Payload, wanted: Recording, told: Told, *, doing: str = "Launching"
+    payload: Payload,
+    wanted: Recording,
+    told: Told,
+    *,
+    doing: str = "Launching",
+    within: Isolation = NOTHING_BESIDE,
 ) -> Iterator[RecordRequest]:
     """Yield how an app is started for a recording, for other launches.
 
     :param wanted: which app, until when.
     :param doing: what is done with it, for the user.
+    :param within: has the base and the content snaps that a launch sees.
     :raises AdvisorError: where it can't be started so here.
     """
     app = _app(payload, wanted, ())
-    with _Launch(payload, app, wanted, told).request(doing) as request:
+    with _Launch(payload, app, wanted, told, within).request(doing) as request:
         yield request
 
 
@@ -136,6 +148,16 @@ def payload_digest(payload: Payload) -> str:
     return whole.hexdigest()
 
 
+def _beside_digests(within: Isolation) -> Iterator[tuple[str, str]]:
+    """Yield what changes with the base and content snaps that a launch sees."""
+    beside = dict(within.contents)
+    if within.machine != NOTHING_BESIDE.machine:
+        beside["/"] = within.machine
+    for place, directory in beside.items():
+        with open_payload(directory) as other:
+            yield place, payload_digest(other)
+
+
 def _entry_digest(payload: Payload, entry: Entry) -> bytes:
     content = hashlib.sha256()
     if entry.kind is EntryKind.FILE:
@@ -158,9 +180,15 @@ class _Launch:
     """One launch that is to be recorded."""
 
     def __init__(
-        self, payload: Payload, app: str, recording: Recording, told: Told
+        self,
+        payload: Payload,
+        app: str,
+        recording: Recording,
+        told: Told,
+        within: Isolation,
     ) -> None:
         self._payload = payload
+        self._within = within
         self._app = app
         self._told = told
         self._timeout_s = recording.timeout
@@ -204,12 +232,18 @@ class _Launch:
         :param doing: what is done with it, for the user.
         """
         self._told.progress("Starting a virtual display (Xvfb)")
-        with own_display(), found_isolation(self._payload) as isolation:
+        with own_display(), found_isolation(self._payload) as found:
             self._told.note(
                 f"{doing} {self._app}: this runs the payload's program, isolated by "
                 "bubblewrap"
             )
-            self._say_whose_libraries()
+            if self._within.machine == NOTHING_BESIDE.machine:
+                self._say_whose_libraries()
+            isolation = replace(
+                found,
+                machine=self._within.machine,
+                contents=self._within.contents,
+            )
             yield RecordRequest(
                 app=self._app,
                 command=replace(self._command, isolation=isolation),
@@ -244,6 +278,7 @@ class _Launch:
         depends = {
             "advisor": __version__,
             "payload": digest,
+            "beside": [*_beside_digests(self._within)],
             "app": self._app,
             "until": self._event.name,
             "machine": [platform.machine(), *_os_release()],

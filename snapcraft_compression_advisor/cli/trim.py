@@ -130,14 +130,16 @@ class TrimCommand(Command):
                 if file is not None:
                     _edit(plan, file)  # what can't be written fails at once
                 from ..trim.prove import prove_trim  # noqa: PLC0415 # few runs start any
-                from ..trim.without import Starts  # noqa: PLC0415 # as above
+                from ..trim.without import Starts, seeing  # noqa: PLC0415 # as above
 
-                proof = prove_trim(
-                    payload,
-                    plan,
-                    Starts(told=told_here(), recordings=lint.policy.record),
-                    runs=parsed_args.runs,
+                starts = until.enter_context(
+                    seeing(
+                        Starts(told=told_here(), recordings=lint.policy.record),
+                        payload,
+                        surroundings,
+                    )
                 )
+                proof = prove_trim(payload, plan, starts, runs=parsed_args.runs)
                 plan = plan.only(proof.groups)
         if not parsed_args.diff:
             _report(plan, proof, parsed_args, _part_names(folder))

@@ -40,6 +40,8 @@ _THEME = re.compile(r"(?:usr/)?share/(?:icons|themes)/(?P<name>[^/]+)/.+")
 _USUAL_THEMES = frozenset({"hicolor", "default", "Default"})
 """``hicolor`` has the app's own icons; all other themes fall back on it."""
 
+_ODD_NAME = re.compile("[\ud800-\udfff]")
+"""A byte that isn't UTF-8, as :func:`os.fsdecode` has it."""
 _ELF_NAME = re.compile(r".*\.(?:so(?:\.[\d.]+)?|node)|(?:.*/)?s?bin/[^/]+")
 _MOST_ELF_FILES = 4096
 """Whose machine is looked at; more programs and libraries than any snap has."""
@@ -79,12 +81,14 @@ def find_trims(
 ) -> Iterator[Trim]:
     """Yield the files that a snap needn't ship, each once.
 
+    A name that isn't UTF-8 can't be written into a snapcraft.yaml.
+
     :param survey: of the payload.
     :param suppliers: its base and content snaps, as far as they are at hand.
     """
     seen: set[str] = set()
     for trim in _all_trims(payload, survey, suppliers):
-        if trim.path not in seen:
+        if trim.path not in seen and not _ODD_NAME.search(trim.path):
             seen.add(trim.path)
             yield trim
 

@@ -174,7 +174,7 @@ def _recorded_once(
 ) -> LaunchProfile | str:
     try:
         (profile,) = recorded_profiles(
-            payload, (starts.of(app),), starts.told, again=again
+            payload, (starts.of(app),), starts.told, again=again, within=starts.within
         )
     except AdvisorError as error:
         return ". ".join(filter(None, (str(error), error.resolution)))
@@ -253,7 +253,9 @@ def _missed(
     if not counted or not can_trace():
         return []
     wanted, told = starts.of(app), starts.told
-    with isolated_request(trimmed, wanted, told, doing="Tracing") as request:
+    with isolated_request(
+        trimmed, wanted, told, doing="Tracing", within=starts.within
+    ) as request:
         traced = record_trace(trimmed, replace(request, warm_up=False), told.progress)
     return sorted(looked_for(traced.trace, payload) & counted)
 

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..capture.cold_turns import Turns, Variant, launch_in_turns
 from ..capture.packed_images import packed_images
 from ..capture.payload_copy import payload_copy
-from ..capture.recordings import isolated_request
+from ..capture.recordings import NOTHING_BESIDE, isolated_request
 from ..core.frozen import frozen
 from ..payload.references import needed_directories
 from ..payload.source import Payload, open_payload
+from ..payload.stack import layers_of
 from ..settings.lint_policy import Recording
+from ..squashfs.entry import EntryKind
 from .filters import emptied_directories
 from .plan import TrimGroup
 
 if TYPE_CHECKING:
+    from ..capture.isolation import Isolation
     from ..capture.recordings import Told
+    from ..launches import Surroundings
 
 BEFORE, AFTER = "before", "after"
 
@@ -30,16 +35,47 @@ class Starts:
 
     :param recordings: of a policy, for their events and timeouts; one that names no app
         serves those that none names.
+    :param within: has the base and the content snaps that they see.
     """
 
     told: Told
     recordings: Sequence[Recording] = ()
+    within: Isolation = NOTHING_BESIDE
 
     def of(self, app: str) -> Recording:
         """Return the launch of an app, which has to be possible."""
         known = {each.app: each for each in self.recordings}
         found = known.get(app) or known.get(None) or Recording()
         return found.model_copy(update={"app": app, "required": True})
+
+
+@contextmanager
+def seeing(
+    starts: Starts,
+    payload: Payload,
+    surroundings: Surroundings,
+    scratch: Path | None = None,
+) -> Iterator[Starts]:
+    """Give starts whose apps see their base and content snaps, images unpacked.
+
+    A content snap whose place the payload lacks isn't seen, as snapd would refuse it.
+    """
+    with ExitStack() as until:
+
+        def directory(other: Payload) -> Path:
+            if other.kind == "prime":
+                return other.path.absolute()
+            return until.enter_context(payload_copy(other, scratch))
+
+        machine, contents = starts.within.machine, {}
+        for layer in layers_of(surroundings.stack_of(payload))[1:]:
+            entry = payload.inventory.entries.get(layer.place)
+            if layer.role == "base":
+                machine = directory(layer.payload)
+            elif entry is not None and entry.kind is EntryKind.DIRECTORY:
+                contents[layer.place] = directory(layer.payload)
+        within = replace(starts.within, machine=machine, contents=contents)
+        yield replace(starts, within=within)
 
 
 @contextmanager
@@ -93,7 +129,9 @@ def _turns(
     payload: Payload, app: str, images: Mapping[str, Path], starts: Starts, runs: int
 ) -> Turns:
     wanted, told = starts.of(app), starts.told
-    with isolated_request(payload, wanted, told, doing="Timing") as request:
+    with isolated_request(
+        payload, wanted, told, doing="Timing", within=starts.within
+    ) as request:
         variants = {
             name: Variant(image=image, command=request.command)
             for name, image in images.items()

@@ -147,3 +147,31 @@ def test_nothing_is_written_where_an_app_proves_nothing(
     assert "Nothing is written: broken can't be started here" in ran.stderr
     assert "documentation: " in ran.stdout
     assert project.read_text() == text
+
+
+def test_apps_see_their_content_snap(tmp_path: Path) -> None:
+    prime = fill_launchable(tmp_path / "prime")
+    plug = "{interface: content, target: $SNAP/shown, default-provider: shown}"
+    head = SNAP_YAML.partition("apps:")[0]
+    apps = "apps: {launchy: {command: bin/reader}}\n"
+    (prime / "meta/snap.yaml").write_text(f"{head}plugs: {{shown: {plug}}}\n{apps}")
+    (prime / "shown").mkdir()
+    (prime / "bin/reader").write_text("#!/bin/sh\nexec cat $SNAP/shown/text\n")
+    (prime / "bin/reader").chmod(0o755)
+    header = prime / "usr/include/idle.h"
+    header.parent.mkdir(parents=True)
+    header.write_bytes(random.Random(2).randbytes(9_000))
+    content = tmp_path / "shown"
+    (content / "meta").mkdir(parents=True)
+    (content / "meta/snap.yaml").write_text(
+        "name: shown\nversion: '1'\nslots: {shown: {interface: content, read: [/]}}\n"
+    )
+    (content / "text").write_text("from the content snap\n")
+    for options, starts in (((), False), (("--content", content), True)):
+        ran = advisor(
+            "trim", prime, "--prove", "--format", "json", *options,
+            TMPDIR=str(tmp_path), XDG_CACHE_HOME=str(tmp_path / "cache"),
+        )  # fmt: skip
+        assert ran.returncode == 0, ran.stderr
+        (app,) = json.loads(ran.stdout)["proof"]["apps"]
+        assert (app["problem"] is None) is starts

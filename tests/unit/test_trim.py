@@ -362,3 +362,15 @@ def test_what_something_leads_to_is_risky(
         assert not link or link in str(manual["files"])
     else:
         assert str(manual["risk"]).startswith(risk)
+
+
+def test_name_that_no_yaml_can_hold_is_not_listed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    odd = {"usr/share/man/man1/odd\udcff.1": b"odd " * 400}
+    prime = write(tmp_path / "prime", {**PRIME, **odd})
+    assert main(["trim", str(prime), "--format", "json"]) == 0
+    groups = json.loads(capsys.readouterr().out)["groups"]
+    files = [path for group in groups for path in group["files"]]
+    assert "usr/share/man/man1/other.1" in files
+    assert not any("odd" in path for path in files)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from snapcraft_compression_advisor.capture.isolation import Isolation
 from snapcraft_compression_advisor.capture.recordings import Told
 from snapcraft_compression_advisor.core.errors import ToolError
 from snapcraft_compression_advisor.launch.profile import LaunchProfile, ProfileFile
@@ -50,8 +51,13 @@ def proven(
     coming = {True: iter(whole), False: iter(trimmed)}
 
     def recorded(
-        source: Payload, wanted: Sequence[Recording], *_: object, again: bool
+        source: Payload,
+        wanted: Sequence[Recording],
+        *_: object,
+        again: bool,
+        within: Isolation,
     ) -> tuple[LaunchProfile]:
+        assert within == Isolation()
         assert isinstance(again, bool)
         files = next(coming[HEADER in source.inventory.entries])
         if files == CRASH:
