@@ -233,7 +233,7 @@ def connect(prime: Path, content: str) -> None:
                 "default-provider": content,
             }
         }
-        folders = ("lib", "usr/lib")
+        folders: tuple[str, ...] = ("lib", "usr/lib")
         folders += tuple(f"{each}/x86_64-linux-gnu" for each in folders)
         found = (f"$SNAP/{_TARGET}/{each}" for each in folders)
         environment = snap["environment"]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import posixpath
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Literal
 
 from ..advice.recommendation import SNAPCRAFT_DEFAULT
@@ -16,6 +17,7 @@ from ..launch.launch_set import select_apps
 from ..payload.source import SnapPayload
 from ..trial.sampled import run_sampled_trial
 from .build import Build, prime_build, snap_build
+from .figures import lost_text
 from .files import FilesDifference, compare_files, minus, total, unchanged_paths
 from .launches import LaunchChange, compare_launches
 
@@ -56,6 +58,7 @@ class BuildDifference:
 
     :param name: of the snap.
     :param launches: of the target apps that both builds have.
+    :param lost: by app, libraries that it needs, and that only the old build has.
     :param notes: what couldn't be compared, and why; plain sentences.
     """
 
@@ -64,6 +67,7 @@ class BuildDifference:
     new: Side
     files: FilesDifference
     launches: tuple[LaunchChange, ...]
+    lost: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     @property
@@ -133,6 +137,7 @@ def compare_payloads(
         new=_side(now),
         files=files,
         launches=launches,
+        lost=_lost(before, now),
         notes=tuple(_notes(before, now)),
     )
 
@@ -201,8 +206,26 @@ def _side(build: Build) -> Side:
     )
 
 
+def _lost(old: Build, new: Build) -> Mapping[str, tuple[str, ...]]:
+    """Return the libraries that launches lack by now, by app."""
+    shipped = {posixpath.basename(path) for path in old.payload.inventory.entries}
+    lost = {
+        app: tuple(
+            each.name
+            for each in launch_set.unresolved
+            if each.name in shipped
+            and each.name
+            not in {known.name for known in old.launch_sets[app].unresolved}
+        )
+        for app, launch_set in new.launch_sets.items()
+        if app in old.launch_sets
+    }
+    return {app: names for app, names in lost.items() if names}
+
+
 def _notes(old: Build, new: Build) -> list[str]:
-    notes = [
+    notes = [lost_text(app, names) for app, names in _lost(old, new).items()]
+    notes += [
         f"Launches aren't compared: {which} image isn't built as 'snap pack' builds "
         f"images ({build.unlike_snap_pack})."
         for which, build in (("the old", old), ("the new", new))

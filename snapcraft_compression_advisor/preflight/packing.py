@@ -23,6 +23,7 @@ from ..codecs.codec import Codec
 from ..core.errors import BadDataError, UsageError
 from ..core.frozen import frozen
 from ..core.units import MIB
+from ..payload.inventory import Entry
 from ..payload.source import Payload, SnapPayload, open_payload
 from ..squashfs.entry import EntryKind, ImageBlock, ImageEntry
 from ..squashfs.image import Image
@@ -177,7 +178,13 @@ def find_owner_faults(entries: Iterable[ImageEntry]) -> tuple[EntryFault, ...]:
     )
 
 
-def find_mode_faults(entries: Iterable[ImageEntry]) -> tuple[EntryFault, ...]:
+def find_unpacked_faults(entries: Iterable[Entry]) -> tuple[EntryFault, ...]:
+    """Return the same of a directory, whose links and own mode packing may change."""
+    kept = (each for each in entries if each.kind is not EntryKind.SYMLINK)
+    return find_mode_faults(each for each in kept if each.path not in _READABLE)
+
+
+def find_mode_faults(entries: Iterable[ImageEntry | Entry]) -> tuple[EntryFault, ...]:
     """Return the entries of a mode or kind that the review refuses in an app."""
     return tuple(
         EntryFault(path=entry.path, text=text)
@@ -186,7 +193,7 @@ def find_mode_faults(entries: Iterable[ImageEntry]) -> tuple[EntryFault, ...]:
     )
 
 
-def _mode_fault(entry: ImageEntry) -> str | None:
+def _mode_fault(entry: ImageEntry | Entry) -> str | None:
     """Return what is unusual about an entry's mode or kind."""
     kind, mode, has_to_list = entry.kind, entry.mode, entry.path in _READABLE
     if kind in _WORDS:

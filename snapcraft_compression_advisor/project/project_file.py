@@ -32,6 +32,16 @@ _YAML_SUFFIXES = frozenset({".yaml", ".yml"})
 _WRITE_BITS = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 
 
+_OTHER_PACKERS = {
+    **dict.fromkeys(
+        ("electron-builder.yml", "electron-builder.yaml"), "'snap: {compression: lzo}'"
+    ),
+    "package.json": '"build": {"snap": {"compression": "lzo"}}',
+}
+"""Files of projects without a snapcraft.yaml, and the key in them (electron-builder's
+``SnapOptions``)."""
+
+
 def find_project_file(project_dir: Path) -> Path:
     """Return the project file that snapcraft would read.
 
@@ -50,7 +60,18 @@ def find_project_file(project_dir: Path) -> Path:
     for name in PROJECT_FILES:
         if _mode_of(project_dir / name) is not None:
             return project_dir / name
+    for name in PROJECT_FILES:
+        if (project_dir / name).is_symlink():
+            message = f"{project_dir / name} is a link that leads nowhere"
+            raise NoInputError(message, resolution="Correct the link.")
     message = f"No project file in {project_dir}"
+    for name, key in _OTHER_PACKERS.items():
+        if _mode_of(project_dir / name) is not None:
+            raise NoInputError(
+                message,
+                details=f"If electron-builder packs the snap, {name} has its settings.",
+                resolution=f"Write {key} there, or specify the project's directory.",
+            )
     raise NoInputError(
         message,
         details=f"Looked for {', '.join(PROJECT_FILES)}.",

@@ -66,7 +66,9 @@ _EXPLANATION = (
     "A plain delta is made between the images. A snap-aware delta is made between "
     "their unpacked contents, and the device packs the image again. snapd doesn't "
     "compare sizes, but the store discards a delta that is close to the size of the "
-    "image."
+    "image, and may give up on making one of a large snap. A device with less than 683 "
+    "MB of memory can't apply a snap-aware delta, as unsquashfs 4.7 refuses: it "
+    "downloads the whole image."
 )
 
 

@@ -25,6 +25,8 @@ TIME_LIMIT_S = 2 * 3600
 
 _UNSUPPORTED = re.compile(r"compressor .* is not supported", re.IGNORECASE)
 _LOST_FILE = re.compile(r"creating empty file|, ignoring")
+_REFUSAL = re.compile(r"[^\n]*(?:queue size is too large|physical memory)[^\n]*")
+"""unsquashfs before 4.6 with much memory, and from 4.7 with less than 683 MB."""
 _NO_SPACE = "No space left on device"
 _BAD_DISK = "Input/output error"
 _LAST_LINES = 8
@@ -129,7 +131,8 @@ def unpack(image: Path, directory: Path) -> None:
 
     :raises ToolError: if unsquashfs is missing.
     :raises DiskFullError: if the disk is full.
-    :raises StorageError: if the disk fails.
+    :raises StorageError: if the disk fails, or unsquashfs refuses to work with so
+        much or so little memory.
     :raises BadDataError: if the image is broken.
     """
     command = ("unsquashfs", "-no-progress", "-d", str(directory), str(image))
@@ -142,6 +145,13 @@ def unpack(image: Path, directory: Path) -> None:
         _check(status, output, command)
     _check_disk(output, f"unsquashfs cannot read {str(image)!r}")
     message = f"unsquashfs cannot unpack {str(image)!r}"
+    if refusal := _REFUSAL.search(output):
+        message += f" on this machine: {refusal[0].strip()}"
+        raise StorageError(
+            message,
+            resolution="Use another version of squashfs-tools, or a machine with "
+            "another amount of memory.",
+        )
     raise BadDataError(
         message,
         details=_tail(output),

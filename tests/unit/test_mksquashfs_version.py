@@ -1,10 +1,16 @@
-"""Which versions of mksquashfs can do what."""
+"""Which versions of squashfs-tools can do what."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
-from snapcraft_compression_advisor.squashfs.mksquashfs import applies_deltas
+from snapcraft_compression_advisor.core.errors import BadDataError, StorageError
+from snapcraft_compression_advisor.squashfs.mksquashfs import applies_deltas, unpack
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @pytest.mark.parametrize(
@@ -21,3 +27,23 @@ from snapcraft_compression_advisor.squashfs.mksquashfs import applies_deltas
 )
 def test_deltas_are_applied_from_4_6_on(version: str, *, expected: bool) -> None:
     assert applies_deltas(version) is expected
+
+
+@pytest.mark.parametrize(
+    ("says", "error"),
+    [
+        ("FATAL ERROR: Data queue size is too large", StorageError),
+        ("FATAL ERROR: File system corruption detected", BadDataError),
+    ],
+)
+def test_a_machine_that_unsquashfs_refuses_is_no_damaged_image(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    says: str,
+    error: type[Exception],
+) -> None:
+    (tmp_path / "unsquashfs").write_text(f"#!/bin/sh\necho '{says}' >&2\nexit 1\n")
+    (tmp_path / "unsquashfs").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    with pytest.raises(error, match="cannot unpack"):
+        unpack(tmp_path / "app.snap", tmp_path / "unpacked")

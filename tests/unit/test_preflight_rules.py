@@ -29,6 +29,7 @@ from snapcraft_compression_advisor.lint.rules.preflight_image import (
     store_size,
     superblock_flags,
 )
+from snapcraft_compression_advisor.payload.inventory import Inventory
 from snapcraft_compression_advisor.payload.layout import make_layout
 from snapcraft_compression_advisor.preflight.differences import (
     CHECK,
@@ -177,6 +178,17 @@ def test_owners_and_modes_are_counted_with_examples() -> None:
     (finding,) = found_by(file_modes, context)
     assert finding.message.startswith("1 entry of the image has a mode")
     assert not finding.undecided
+
+
+def test_modes_are_found_before_the_pack() -> None:
+    context = make_context()
+    assert not found_by(file_modes, context)
+    entries = dict(context.inventory.entries)
+    entries["bin/x"] = entries["bin/x"]._replace(mode=0o4755)
+    context = replace(context, inventory=Inventory(entries=entries))
+    (finding,) = found_by(file_modes, context)
+    assert finding.message.startswith("1 entry has a mode")
+    assert finding.files == ("bin/x",)
 
 
 @pytest.mark.parametrize(

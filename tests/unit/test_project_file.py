@@ -78,6 +78,26 @@ def test_an_empty_directory_names_all_that_was_looked_for(tmp_path: Path) -> Non
     assert all(name in str(missing.value.details) for name in PROJECT_FILES)
 
 
+def test_a_link_that_leads_nowhere_is_named_if_there_is_no_other_file(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "snap").mkdir()
+    (tmp_path / "snap/snapcraft.yaml").symlink_to("nowhere")
+    with pytest.raises(NoInputError, match="is a link that leads"):
+        find_project_file(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["package.json", "electron-builder.yml"])
+def test_the_file_of_another_packer_is_named_with_its_key(
+    tmp_path: Path, name: str
+) -> None:
+    (tmp_path / name).touch()
+    with pytest.raises(NoInputError) as missing:
+        find_project_file(tmp_path)
+    assert name in str(missing.value.details)
+    assert "compression" in str(missing.value.resolution)
+
+
 def test_a_missing_directory_is_no_input(tmp_path: Path) -> None:
     with pytest.raises(NoInputError, match="doesn't exist"):
         find_project_file(tmp_path / "absent")

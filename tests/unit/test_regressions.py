@@ -1,4 +1,4 @@
-"""SCA601 and SCA602."""
+"""SCA601, SCA602 and SCA608."""
 
 from __future__ import annotations
 
@@ -9,18 +9,31 @@ import pytest
 
 from analyses import MB, make_analysis
 from builds import make_difference
-from lint_contexts import found_by, make_context
+from elf_files import make_elf
+from lint_contexts import found_by, make_context, with_launch
+from payloads import make_payload
 from snapcraft_compression_advisor.core.units import Interval
+from snapcraft_compression_advisor.devices.builtin_devices import default_devices
+from snapcraft_compression_advisor.diff.difference import (
+    DifferenceRequest,
+    compare_payloads,
+)
 from snapcraft_compression_advisor.diff.figures import BaselineBuild, figures_of
 from snapcraft_compression_advisor.lint.rules.regressions import (
     image_grown,
     launch_slower,
+    library_gone,
 )
+from snapcraft_compression_advisor.payload.linkage import Unresolved
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from snapcraft_compression_advisor.lint.rule import Context
+
+
+def ignore(_: str) -> None:
+    """Tell nobody."""
 
 
 def context(
@@ -112,3 +125,40 @@ def test_report_without_figures_leaves_growth_open() -> None:
     assert finding.undecided
     assert "isn't known; 3.0% is allowed" in finding.message
     assert not found_by(launch_slower, context(baseline))
+
+
+def test_library_that_a_cleanup_took_is_named() -> None:
+    loader = "/lib64/ld-linux-x86-64.so.2"
+    program = make_elf(needed=("libgui.so.1", "libc.so.6"), interpreter=loader)
+    library = {"usr/lib/libgui.so.1": make_elf(soname="libgui.so.1")}
+    old, new = (
+        make_payload(
+            {"bin/hello": program, **more},
+            apps={"hello": {"command": "bin/hello"}},
+            environment={"LD_LIBRARY_PATH": "$SNAP/usr/lib"},
+        )
+        for more in (library, {})
+    )
+    request = DifferenceRequest(devices=default_devices(), codecs={}, trials={})
+    difference = compare_payloads(old, new, request, progress=ignore)
+    assert difference.lost == {"hello": ("libgui.so.1",)}
+    assert difference.notes[0].startswith("hello needs libgui.so.1, which only the old")
+    for pair in ((new, old), (new, new)):
+        assert not compare_payloads(*pair, request, progress=ignore).lost
+
+
+@pytest.mark.parametrize("supplier", ["nobody", "base"])
+def test_library_that_is_gone_is_a_finding_unless_another_snap_has_it(
+    supplier: str,
+) -> None:
+    analysis = make_analysis()
+    launch = analysis.launches[0]
+    app = launch.launch_set.app
+    unresolved = Unresolved(name="libgui.so.1", needed_by="bin/x", supplier="base")
+    found = (unresolved,) if supplier == "nobody" else ()
+    launch = replace(launch, launch_set=replace(launch.launch_set, unresolved=found))
+    lost = replace(make_difference(), lost={app: ("libgui.so.1",)})
+    build = replace(before(), difference=lost)
+    known = make_context(analysis=with_launch(analysis, launch))
+    findings = found_by(library_gone, replace(known, baseline=build))
+    assert [each.subject for each in findings] == [{"app": app}] * len(found)

@@ -1,7 +1,8 @@
-"""SCA202 and SCA203: files that dominate a launch, and one that wasn't recorded."""
+"""SCA202 to SCA205: what dominates a launch, wasn't recorded, is made, or missing."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from ...core.frozen import frozen
@@ -10,10 +11,12 @@ from ...devices.device import DeviceProfile
 from ...launch.launch_set import LaunchFile, LaunchSet
 from ...launch.model import cost_of_files, expect_blocks
 from ...launches import LaunchAnalysis
+from ...payload.paths import PathResolver
 from ...payload.snap_yaml import COMPONENT_TYPE
+from ...payload.stack import place_of
 from ...trial.result import CodecTrial
 from ..figures import interval_text, seconds_text
-from ..finding import Evidence, Finding, Gain, Location
+from ..finding import Evidence, Finding, Fix, Gain, Location
 from ..rule import RECORD, Context, Rule, current_codec
 
 FEW = 3
@@ -28,6 +31,9 @@ LEAST_S = 0.25
 """So much of what a launch adds, and so many seconds, are worth a finding."""
 
 _CODECS = ("xz", "lzo")
+
+_MADE_FOR_BASES = frozenset({"core26", "bare"})
+"""For which ``snap pack`` asks for targets (snapd#16828), so snapcraft makes them."""
 
 
 @frozen
@@ -244,4 +250,63 @@ def launch_not_recorded(rule: Rule, context: Context) -> Iterator[Finding]:
             )
 
 
-RULES = (launch_dominated, launch_not_recorded)
+@Rule(
+    id="SCA204",
+    severity="warning",
+    summary="The directory that a content snap is shown in is missing.",
+    fails_if="The target of a `content` plug (`$SNAP/gnome`, `gnome` and `/gnome` are "
+    "the same) isn't in the snap. The rule skips prime directories of the bases "
+    "`core26` and `bare`, for which snapcraft makes the directory while it packs.",
+    why="snapd has to cover the snap's root directory with a writable copy of it (a "
+    "mimic) to make the directory, before the app starts. No compression saves that. "
+    "With base `core26` or `bare`, `snap pack` refuses the snap.",
+    how_to_fix="Make the directory in a part: `mkdir -p $CRAFT_PART_INSTALL/gnome`.",
+)
+def target_missing(rule: Rule, context: Context) -> Iterator[Finding]:
+    """Yield a finding for each plug whose target isn't there."""
+    is_prime = context.analysis.payload.kind == "prime"
+    if is_prime and context.snap.base_name in _MADE_FOR_BASES:
+        return
+    entries = context.inventory.entries
+    for name, plug in context.snap.plugs.items():
+        place = place_of(plug) if plug.interface == "content" else ""
+        if place and not place.startswith("$") and place not in entries:
+            yield rule.finding(
+                context,
+                f"The snap has no directory {place!r}, in which plug {name} shows a "
+                "content snap: snapd makes it before the app starts.",
+                subject={"plug": name},
+                fix=Fix(
+                    f"Make {place!r} in a part: mkdir -p $CRAFT_PART_INSTALL/{place}"
+                ),
+            )
+
+
+@Rule(
+    id="SCA205",
+    severity="warning",
+    summary="An app's program is missing.",
+    fails_if="The first word of an app's `command`, or a path of its `command-chain`, "
+    "isn't in the snap. The rule looks at all apps, not only at target apps. Where a "
+    "link leads out of the snap, it doesn't fire.",
+    why="The app doesn't start, and `snap pack` refuses the snap.",
+    how_to_fix="Correct the path in snapcraft.yaml, or ship the program.",
+    remedy="Correct the path in snapcraft.yaml, or ship the program",
+)
+def program_missing(rule: Rule, context: Context) -> Iterator[Finding]:
+    """Yield a finding for each app that starts what isn't there."""
+    resolver = PathResolver(context.inventory, snap_name=context.snap.name)
+    for app, keys in context.snap.apps.items():
+        words = (keys.command or "").split()
+        for path in (*words[:1], *keys.command_chain):
+            inside = re.sub(r"\A\$\{?SNAP\}?/", "", path)
+            found = resolver.locate(inside)
+            if found.entry is None and found.outside is None and "$" not in inside:
+                yield rule.finding(
+                    context,
+                    f"App {app} starts {path!r}, which the snap doesn't have.",
+                    subject={"app": app},
+                )
+
+
+RULES = (launch_dominated, launch_not_recorded, target_missing, program_missing)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from ...preflight.packing import EntryFault, Packing
+from ...preflight.packing import EntryFault, Packing, find_unpacked_faults
 from ...squashfs.mksquashfs import SYSTEM_SNAP_TYPES
 from ..finding import Evidence, Finding, Fix
 from ..rule import Context, Rule, current_codec, no_image
@@ -75,29 +75,35 @@ def owners(rule: Rule, context: Context) -> Iterator[Finding]:
 @StoreRule(
     id="SCA507",
     summary="The image has file modes or kinds that the store refuses.",
-    fails_if="A built snap contains a device, FIFO or socket, a file or directory "
-    "with set-user-id or set-group-id, a file with the sticky bit, a symbolic "
-    "link whose mode isn't 0777, or a root directory or `meta` that not everybody "
-    "can list. For bases and `os`, for which the store lists exceptions by name, "
-    "the finding is undecided.",
+    fails_if="The snap contains a device, FIFO or socket, a file or directory "
+    "with set-user-id or set-group-id, or a file with the sticky bit; or a built snap "
+    "contains a symbolic link whose mode isn't 0777, or a root directory or `meta` "
+    "that not everybody can list. For bases and `os`, for which the store lists "
+    "exceptions by name, the finding is undecided.",
     why="The store's review refuses them (`squashfs_files`) unless the snap's name is "
     "on its list of exceptions. It unpacks without root, which loses devices and "
     "set-user-id bits, so the repack differs as well.",
     how_to_fix="Change the modes in the part's `override-prime` (`chmod u-s,g-s`, "
     "`chmod 755 meta`), and remove devices and sockets.",
+    unasked=lambda _: None,
 )
 def file_modes(rule: Rule, context: Context) -> Iterator[Finding]:
     """Yield a finding where files have modes or kinds that the store refuses."""
     packing = context.packing
-    if packing is None or not packing.modes:
+    faults = (
+        find_unpacked_faults(context.inventory.entries.values())
+        if packing is None
+        else packing.modes
+    )
+    if not faults:
         return
-    count = len(packing.modes)
+    count, of = len(faults), "" if packing is None else " of the image"
     yield rule.finding(
         context,
-        f"{_entries(count)} of the image {_have(count)} a mode or kind that the "
-        "store's review refuses.",
-        evidence=_examples(packing.modes),
-        files=_paths(packing.modes),
+        f"{_entries(count)}{of} {_have(count)} a mode or kind that the store's review "
+        "refuses.",
+        evidence=_examples(faults),
+        files=_paths(faults),
         fix=Fix("Change the modes in 'override-prime' and pack again"),
         undecided=context.snap.type in _FREE_TYPES,
     )

@@ -1,4 +1,4 @@
-"""SCA601 and SCA602: what is worse than in the build before."""
+"""SCA601, SCA602 and SCA608: what is worse than in the build before."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from ...diff.figures import (
     figures_of,
     image_change,
     launch_changes,
+    lost_text,
 )
 from ...diff.launches import FigureChange
 from ...settings.quantities import Share
@@ -126,6 +127,39 @@ def image_grown(rule: Rule, context: Context) -> Iterator[Finding]:
     )
 
 
+@Rule(
+    id="SCA608",
+    severity="warning",
+    summary="A library that a launch needs is gone.",
+    fails_if="The baseline is the previous `.snap` or prime directory, a program that "
+    "a target app starts needs a library that only the baseline has, and no base or "
+    "content snap is known to bring it. Without `--baseline`, the rule is skipped.",
+    why="A cleanup that removes a library too many shows at the next start of the app, "
+    "and on the developer's machine often not at all.",
+    how_to_fix="Ship the library again. If the base or a content snap has it, and the "
+    "app's search path leads there, specify them as `bases` and `contents`.",
+    options={"bases": "base snaps", "contents": "content snaps"},
+    unasked=no_baseline,
+)
+def library_gone(rule: Rule, context: Context) -> Iterator[Finding]:
+    """Yield a finding for each app that lacks what it had."""
+    difference = context.baseline.difference if context.baseline else None
+    lacking = {
+        launch.launch_set.app: {each.name for each in launch.launch_set.unresolved}
+        for launch in context.analysis.launches
+    }
+    for app, names in difference.lost.items() if difference else ():
+        # The analysis knows the base and the content snaps, the difference doesn't.
+        gone = [name for name in names if name in lacking.get(app, ())]
+        if gone:
+            yield rule.finding(
+                context,
+                lost_text(app, gone),
+                subject={"app": app},
+                evidence=[Evidence("needed by", app, "estimated")],
+            )
+
+
 def _launch_evidence(change: FigureChange, limit_s: float) -> Iterator[Evidence]:
     allowed = f"allowed growth of {change.app} on {change.device}"
     yield Evidence(allowed, format_seconds(limit_s), "declared")
@@ -170,4 +204,4 @@ def _size_evidence(
             )
 
 
-RULES = (launch_slower, image_grown)
+RULES = (launch_slower, image_grown, library_gone)
