@@ -13,11 +13,12 @@ from snapcraft_compression_advisor.diff.difference import BuildDifference, Side
 from snapcraft_compression_advisor.diff.files import FileChange, FilesDifference
 from snapcraft_compression_advisor.diff.launches import LaunchCause, LaunchChange
 from snapcraft_compression_advisor.launch.launch_set import LaunchFile, LaunchSet
+from snapcraft_compression_advisor.squashfs.entry import ImageBlock
 from snapcraft_compression_advisor.trial.result import (
     CodecTrial,
-    StoredBlock,
     blocks_of_files,
 )
+from stored_block import stored_block
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
@@ -95,13 +96,13 @@ def make_build(  # noqa: PLR0913 # keywords with defaults
     )
 
 
-def _blocks(size_bytes: int, share: float) -> tuple[StoredBlock, ...]:
+def _blocks(size_bytes: int, share: float) -> tuple[ImageBlock, ...]:
     lengths = [
         min(BLOCK_BYTES, size_bytes - start)
         for start in range(0, size_bytes, BLOCK_BYTES)
     ]
     return tuple(
-        StoredBlock(raw_bytes=length, stored_bytes=int(length * share), compressed=True)
+        stored_block(raw_bytes=length, stored_bytes=int(length * share))
         for length in lengths
     )
 

@@ -22,10 +22,10 @@ from snapcraft_compression_advisor.report.charts import chart_sections
 from snapcraft_compression_advisor.report.lines import FILE_STYLE, TextStyle
 from snapcraft_compression_advisor.report.text_printer import print_text
 from snapcraft_compression_advisor.trial.result import (
-    StoredBlock,
     blocks_of_files,
 )
 from snapcraft_compression_advisor.trial.stored import BlockSizes, StoredSizes
+from stored_block import stored_block
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,10 +85,9 @@ def make_full_analysis(
             blocks=blocks_of_files(
                 {
                     path: tuple(
-                        StoredBlock(
+                        stored_block(
                             raw_bytes=128 * KIB,
                             stored_bytes=round(128 * KIB * COMPRESSED_SHARE[name]),
-                            compressed=name != "none",
                         )
                         for _ in range((size - 1) // (128 * KIB) + 1)
                     )

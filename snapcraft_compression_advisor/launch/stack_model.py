@@ -14,27 +14,10 @@ from operator import add
 from typing import TYPE_CHECKING
 
 from ..core.units import Interval
-from .model import LaunchEstimate, estimate_launch
+from .model import LaunchEstimate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-
-    from ..devices.device import DeviceProfile
-    from ..trial.result import CodecTrial
-    from .launch_set import LaunchSet
-
-
-def estimate_stack(
-    layers: Iterable[tuple[LaunchSet, CodecTrial]], device: DeviceProfile
-) -> LaunchEstimate:
-    """Estimate one launch's cost over its layers, each with a codec of its own.
-
-    :param layers: what the launch reads of each, and how that is stored there; at
-        least one.
-    """
-    return together(
-        [estimate_launch(launch_set, trial, device) for launch_set, trial in layers]
-    )
 
 
 def together(layers: Sequence[LaunchEstimate]) -> LaunchEstimate:

@@ -44,7 +44,9 @@ GNOME_CONTENT = ("gnome-",)
 """How the names of content snaps begin that have GNOME's libraries."""
 
 # An element's text holds no "<", so that looking for its end ends at the next one.
-_SCHEMA = re.compile(rb"<schema\b[^<>]*?\sid\s*=\s*[\"']([^\"'<>]+)[\"']")
+_ELEMENT = re.compile(
+    rb"<(?:schema|key)\b[^<>]*?\s(?:id|name)\s*=\s*[\"']([^\"'<>]+)[\"']"
+)
 _ICON_SUFFIXES = (".png", ".svg", ".xpm")
 
 
@@ -94,7 +96,8 @@ def cache_fault(
 def schema_faults(tree: Tree) -> Iterator[CacheFault]:
     """Yield directories of schemas whose compiled form is missing or lacks some.
 
-    GLib reads nothing but the compiled form, which holds the schemas' ids as they are.
+    GLib reads nothing but the compiled form, which holds the names of schemas and
+    keys as they are.
     """
     if not tree.has_library(*SCHEMA_READERS, content=GNOME_CONTENT):
         return
@@ -106,17 +109,19 @@ def schema_faults(tree: Tree) -> Iterator[CacheFault]:
             if path not in tree.entries:
                 reason = "there are schemas but no compiled form of them"
                 yield fault("missing", path, sources, reason)
-            elif unknown := _unknown(tree, path, sources, _ids):
-                reason = "schemas of these files are missing from the compiled form"
+            elif unknown := _unknown(tree, path, sources, _names_of_schemas):
+                reason = (
+                    "schemas or keys of these files are missing from the compiled form"
+                )
                 yield fault("stale", path, unknown, reason)
 
 
-def _ids(tree: Tree, source: Entry) -> Iterable[bytes]:
-    """Return the ids of the schemas in a file; none if it is too large."""
+def _names_of_schemas(tree: Tree, source: Entry) -> Iterable[bytes]:
+    """Return the names of schemas and keys in a file; none if it is too large."""
     text = tree.contents(tree.file(source.path)) or b""
     kept, *commented = text.split(b"<!--")
     text = kept + b"".join(each.partition(b"-->")[2] for each in commented)
-    return set(_SCHEMA.findall(text))
+    return set(_ELEMENT.findall(text))
 
 
 def icon_faults(tree: Tree) -> Iterator[CacheFault]:

@@ -173,14 +173,6 @@ class SnapPayload:
             return "it stores the ends of several files in one block (fragments)"
         return None
 
-    def compressed_block(self, path: str, offset: int) -> bytes | None:
-        """Return the block of a file at an offset, before it is decompressed.
-
-        :returns: ``None`` where it isn't compressed, or isn't a block of its own.
-        """
-        index, inside = divmod(offset, self.image.superblock.block_bytes)
-        return None if inside else self.image.compressed(self._files[path], index)
-
     def stored_blocks(self, path: str) -> FileBlocks | None:
         """Return where a file's data blocks are; ``None`` for one that has none."""
         return self._files[path].blocks

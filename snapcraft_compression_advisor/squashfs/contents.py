@@ -94,14 +94,6 @@ class ContentsReader:
             raise damaged(self._file.where, reason)
         return self._file.read(position, stored_bytes)
 
-    def compressed(self, blocks: FileBlocks, index: int) -> bytes | None:
-        """Return a file's block before it is decompressed, see ``Image.compressed``."""
-        if index >= len(blocks):
-            return None
-        position = self._position(blocks, index)
-        block = next(blocks.blocks(index, position=position))
-        return self._stored(block) if block.compressed else None
-
     def fragment_block(self, index: int) -> ImageBlock:
         """Return the place of a fragment block, see ``Image.fragment_block``."""
         if not 0 <= index < self._superblock.fragment_count:

@@ -178,16 +178,6 @@ class Image:
         ]
         return tuple(pairwise([*starts, self._directories_end]))
 
-    @property
-    def inode_table(self) -> bytes:
-        """The inodes as they stand in the image, decompressed."""
-        return self._inode_blocks.contents
-
-    @property
-    def directory_table(self) -> bytes:
-        """The directories as they stand in the image, decompressed."""
-        return self._directory_blocks.contents
-
     def walk(self) -> Iterator[ImageEntry]:
         """Yield every entry: parents first, children in their directory's order."""
         block, ids = self.superblock, self._indexed("id table")
@@ -202,15 +192,6 @@ class Image:
     def read_block(self, block: ImageBlock) -> bytes:
         """Return the contents of one data block; nothing else is read."""
         return self._contents.block(block)
-
-    def compressed(self, entry: ImageEntry, index: int) -> bytes | None:
-        """Return a file's data block as the image holds it, to recognise it by.
-
-        :param index: number of the block in the file, from 0.
-        :returns: ``None`` if nothing has to be decompressed to read it.
-        """
-        blocks = entry.blocks
-        return None if blocks is None else self._contents.compressed(blocks, index)
 
     def stored_data(self, position: int, length: int) -> bytes:
         """Return bytes of the image as they stand there, to compare stored blocks.

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,19 +16,6 @@ from ..payload.layout import Layout
 from ..payload.source import Payload, SnapPayload
 from ..squashfs.entry import ImageBlock
 from .stored import StoredSizes
-
-
-class StoredBlock(NamedTuple):
-    """A data block as an image holds it.
-
-    :param raw_bytes: its length in the file.
-    :param stored_bytes: its length in the image; 0 for a block of zeros.
-    :param compressed: whether the kernel has to decompress it.
-    """
-
-    raw_bytes: int
-    stored_bytes: int
-    compressed: bool
 
 
 class BlockPlaces(Protocol):
@@ -55,17 +42,6 @@ class StoredBlocks:
     stored_bytes: NDArray[np.float64]
     compressed: NDArray[np.bool_]
 
-    def __getitem__(self, path: str) -> tuple[StoredBlock, ...]:
-        """Return the blocks of one file."""
-        blocks = self.places.blocks_of(path)
-        part = slice(blocks.start, blocks.stop)
-        columns = (self.raw_bytes, self.stored_bytes, self.compressed)
-        rows = zip(*(column[part].tolist() for column in columns), strict=True)
-        return tuple(
-            StoredBlock(raw_bytes=raw, stored_bytes=int(stored), compressed=compressed)
-            for raw, stored, compressed in rows
-        )
-
     def with_files_of(self, other: StoredBlocks, paths: Iterable[str]) -> StoredBlocks:
         """Return these blocks, those of some files as another image holds them.
 
@@ -81,17 +57,6 @@ class StoredBlocks:
                 compressed[here] = other.compressed[there]
         return replace(self, stored_bytes=stored_bytes, compressed=compressed)
 
-    def __eq__(self, other: object) -> bool:
-        """Tell whether these are the same sizes; files aren't compared."""
-        if not isinstance(other, StoredBlocks):
-            return NotImplemented
-        arrays = ("raw_bytes", "stored_bytes", "compressed")
-        return all(
-            np.array_equal(getattr(self, name), getattr(other, name)) for name in arrays
-        )
-
-    __hash__ = None  # type: ignore[assignment] # arrays have none either
-
 
 @frozen
 class _Ranges:
@@ -104,11 +69,11 @@ class _Ranges:
 
 
 def blocks_of_files(
-    files: Mapping[str, Sequence[StoredBlock | ImageBlock]],
+    files: Mapping[str, Sequence[ImageBlock]],
 ) -> StoredBlocks:
     """Return the data blocks of files, given by path."""
     ranges: dict[str, range] = {}
-    rows: list[StoredBlock | ImageBlock] = []
+    rows: list[ImageBlock] = []
     for path, blocks in files.items():
         ranges[path] = range(len(rows), len(rows) + len(blocks))
         rows += blocks
@@ -145,7 +110,9 @@ class CodecTrial:
 
     codec: str
     image_bytes: Interval | None
-    blocks: StoredBlocks = field(default_factory=lambda: blocks_of_files({}))
+    blocks: StoredBlocks = field(
+        default_factory=lambda: blocks_of_files({}), compare=False
+    )
 
     @property
     def shippable(self) -> bool:
@@ -200,11 +167,3 @@ class TrialResult:
     lzo_less_xz_bytes: Interval | None
     notes: tuple[str, ...] = ()
     stored: StoredSizes | None = field(default=None, compare=False, repr=False)
-
-    def stored_bytes(self, paths: Collection[str], codec: str) -> Interval | None:
-        """Return what files' data blocks take in a codec's image, and no others have.
-
-        :param paths: of the payload; a content that other names keep doesn't count.
-        :returns: ``None`` where nothing is known of them.
-        """
-        return None if self.stored is None else self.stored.freed(paths, codec)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -70,19 +70,6 @@ class BlockSizes:
         return Interval(low=max(0.0, middle - error), mid=middle, high=middle + error)
 
 
-@frozen
-class FileSize:
-    """What a file comes to.
-
-    :param raw_bytes: its length, without holes and blocks of zeros.
-    :param stored_bytes: what its blocks take in the image.
-    """
-
-    path: str
-    raw_bytes: int
-    stored_bytes: Interval
-
-
 @dataclass(frozen=True, kw_only=True)
 class StoredSizes:
     """What files come to in each codec's image: their data blocks, without metadata."""
@@ -121,21 +108,6 @@ class StoredSizes:
         cut = sizes.total(blocks[partly])
         taken = float((sizes.stored_bytes[blocks] * shares)[partly].sum())
         return whole + Interval(low=0.0, mid=taken, high=cut.high)
-
-    def files(self, codec: str) -> Iterator[FileSize]:
-        """Yield what each content comes to; contents of zeros alone are left out."""
-        sizes = self.codecs.get(codec)
-        if sizes is None:
-            return
-        raw_bytes = np.where(sizes.stored_bytes > 0, self.layout.raw_bytes(), 0)
-        for number, path in enumerate(self.layout.paths):
-            first, end = self.layout.first_block[number : number + 2]
-            raw = int(raw_bytes[first:end].sum())
-            if raw:
-                blocks = np.arange(first, end)
-                yield FileSize(
-                    path=path, raw_bytes=raw, stored_bytes=sizes.total(blocks)
-                )
 
     def _blocks_of_none_but(self, paths: Collection[str]) -> NDArray[np.int64]:
         """Return the blocks that no other files have."""

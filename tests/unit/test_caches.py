@@ -45,12 +45,13 @@ def test_schemas_without_their_compiled_form_are_found() -> None:
     assert fault.sources == (f"{SCHEMAS}/a.gschema.xml",)
 
 
-def test_a_compiled_form_that_lacks_a_schema_is_stale() -> None:
+@pytest.mark.parametrize("compiled", [b"GVariant org.b one", b"GVariant org.a two"])
+def test_a_compiled_form_that_lacks_a_schema_or_key_is_stale(compiled: bytes) -> None:
     tree = make_tree(
         {
             GIO: b"",
             f"{SCHEMAS}/a.gschema.xml": schema("org.a", "one"),
-            f"{SCHEMAS}/gschemas.compiled": b"GVariant org.b",
+            f"{SCHEMAS}/gschemas.compiled": compiled,
         }
     )
     fault = one(list(schema_faults(tree)))
@@ -63,7 +64,7 @@ def test_a_compiled_form_that_knows_all_is_fine_whatever_its_time() -> None:
     files = {
         GIO: b"",
         f"{SCHEMAS}/a.gschema.xml": source,
-        f"{SCHEMAS}/gschemas.compiled": b"GVariant org.a",
+        f"{SCHEMAS}/gschemas.compiled": b"GVariant org.a one two",
     }
     times = {f"{SCHEMAS}/a.gschema.xml": 9}
     assert not list(schema_faults(make_tree(files, built=True, times=times)))
@@ -189,7 +190,7 @@ def test_a_built_snap_with_a_cache_older_than_its_theme_has_none() -> None:
     ids=["comments", "elements", "values"],
 )
 def test_a_source_that_never_ends_is_read_once(source: bytes) -> None:
-    compiled = b"GVariant org.a"
+    compiled = b"GVariant org.a one two"
     path = f"{SCHEMAS}/gschemas.compiled"
     files = {GIO: b"", f"{SCHEMAS}/a.gschema.xml": source, path: compiled}
     assert not list(schema_faults(make_tree(files)))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,23 +13,22 @@ from snapcraft_compression_advisor.launch.model import (
     BlockSums,
     expect_blocks,
 )
+from snapcraft_compression_advisor.squashfs.entry import ImageBlock
 from snapcraft_compression_advisor.trial.result import (
-    StoredBlock,
     blocks_of_files,
 )
+from stored_block import stored_block
 
 SHARES = st.sampled_from([0.125, 0.5, 0.75, 1.0])
 BLOCKS = st.builds(
-    lambda raw, stored: StoredBlock(
-        raw_bytes=raw, stored_bytes=min(raw, stored), compressed=0 < stored < raw
-    ),
+    lambda raw, stored: stored_block(raw_bytes=raw, stored_bytes=min(raw, stored)),
     st.integers(1, 131_072),
     st.sampled_from([0, 1, 700, 131_072]),
 )
 
 
 @st.composite
-def files(draw: st.DrawFn) -> tuple[LaunchFile, tuple[StoredBlock, ...]]:
+def files(draw: st.DrawFn) -> tuple[LaunchFile, tuple[ImageBlock, ...]]:
     """Draw a file of some blocks, and ranges of them that may reach behind its end."""
     blocks = tuple(draw(st.lists(BLOCKS, max_size=8)))
     ends = draw(st.lists(st.integers(0, 9), unique=True, max_size=6).map(sorted))
@@ -68,10 +66,10 @@ def named(number: int, file: LaunchFile) -> LaunchFile:
 
 
 def one_by_one(
-    pairs: list[tuple[LaunchFile, tuple[StoredBlock, ...]]],
+    pairs: list[tuple[LaunchFile, tuple[ImageBlock, ...]]],
 ) -> tuple[BlockSums, list[float]]:
     """Sum up block by block; what is stored of each file as well."""
-    listed: list[tuple[StoredBlock, float, float]] = []
+    listed: list[tuple[ImageBlock, float, float]] = []
     by_file = []
     for file, blocks in pairs:
         before, end, first_of_file = 0.0, None, len(listed)
@@ -102,7 +100,7 @@ def one_by_one(
 
 @given(st.lists(files(), max_size=5))
 def test_sums_are_those_of_the_blocks_one_by_one(
-    drawn: list[tuple[LaunchFile, tuple[StoredBlock, ...]]],
+    drawn: list[tuple[LaunchFile, tuple[ImageBlock, ...]]],
 ) -> None:
     pairs = [(named(number, file), each) for number, (file, each) in enumerate(drawn)]
     blocks = blocks_of_files({file.path: each for file, each in pairs})
@@ -119,31 +117,4 @@ def test_files_that_are_not_there_have_no_blocks() -> None:
     assert expected.stored_bytes_by_file(blocks_of_files({})) == [0.0]
 
 
-BLOCK = StoredBlock(raw_bytes=9, stored_bytes=7, compressed=True)
-
-
-@pytest.mark.parametrize(
-    ("other", "equal"),
-    [
-        (BLOCK, True),
-        (BLOCK._replace(raw_bytes=8), False),
-        (BLOCK._replace(stored_bytes=6), False),
-        (BLOCK._replace(compressed=False), False),
-    ],
-)
-def test_blocks_are_equal_where_their_sizes_are(
-    other: StoredBlock, *, equal: bool
-) -> None:
-    one, two = blocks_of_files({"a": [BLOCK]}), blocks_of_files({"b": [other]})
-    assert (one == two) is equal
-    assert one != BLOCK
-
-
-def test_blocks_of_a_file_are_those_that_were_given() -> None:
-    blocks = (
-        StoredBlock(raw_bytes=9, stored_bytes=7, compressed=True),
-        StoredBlock(raw_bytes=3, stored_bytes=0, compressed=False),
-    )
-    given_blocks = blocks_of_files({"a": blocks[:1], "b": blocks})
-    assert given_blocks["b"] == blocks
-    assert given_blocks["lost"] == ()
+BLOCK = stored_block(raw_bytes=9, stored_bytes=7)

@@ -30,7 +30,7 @@ from snapcraft_compression_advisor.launch.guess.runtimes.python.start import (
 )
 from snapcraft_compression_advisor.launch.guess.runtimes.ruby import RUBY
 from snapcraft_compression_advisor.launch.guess.shell import shell_words
-from snapcraft_compression_advisor.payload.caches import _SCHEMA
+from snapcraft_compression_advisor.payload.caches import _ELEMENT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -108,7 +108,7 @@ def test_a_mebibyte_of_anything_is_looked_through(text: bytes) -> None:
         *imported_names(text, package="a.b"),
         *required_names(text),
         *(match[0] for pattern in PATTERNS for match in pattern.finditer(text)),
-        *(match[0] for match in _SCHEMA.finditer(text)),
+        *(match[0] for match in _ELEMENT.finditer(text)),
     )
     assert len(found) <= len(text) // 8
 

@@ -21,10 +21,11 @@ from snapcraft_compression_advisor.lint.rules.launch_files import (
     program_missing,
     target_missing,
 )
+from snapcraft_compression_advisor.squashfs.entry import ImageBlock
 from snapcraft_compression_advisor.trial.result import (
-    StoredBlock,
     blocks_of_files,
 )
+from stored_block import stored_block
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,8 +39,8 @@ CERTAIN = Interval.exactly(1.0)
 STORED = {"xz": 40_000, "lzo": 60_000}
 
 
-def stored_block(stored_bytes: int) -> StoredBlock:
-    return StoredBlock(raw_bytes=BLOCK, stored_bytes=stored_bytes, compressed=True)
+def full_block(stored_bytes: int) -> ImageBlock:
+    return stored_block(raw_bytes=BLOCK, stored_bytes=stored_bytes)
 
 
 def launching(blocks: Mapping[str, int], read_share: Interval) -> Analysis:
@@ -60,7 +61,7 @@ def launching(blocks: Mapping[str, int], read_share: Interval) -> Analysis:
         name: replace(
             analysis.trial.codecs[name],
             blocks=blocks_of_files(
-                {path: (stored_block(stored),) * n for path, n in blocks.items()}
+                {path: (full_block(stored),) * n for path, n in blocks.items()}
             ),
         )
         for name, stored in STORED.items()

@@ -21,11 +21,12 @@ from snapcraft_compression_advisor.launch.model import (
     sum_blocks,
 )
 from snapcraft_compression_advisor.launch.narrowing import narrowing
+from snapcraft_compression_advisor.squashfs.entry import ImageBlock
 from snapcraft_compression_advisor.trial.result import (
     CodecTrial,
-    StoredBlock,
     blocks_of_files,
 )
+from stored_block import stored_block
 
 XZ = BlockCost(
     block_s=Interval.exactly(3),
@@ -50,11 +51,11 @@ def in_launch(low: float, mid: float, high: float) -> Interval:
     return Interval(low=low * factor.low, mid=mid * factor.mid, high=high * factor.high)
 
 
-def block(raw: int, stored: int) -> StoredBlock:
-    return StoredBlock(raw_bytes=raw, stored_bytes=stored, compressed=0 < stored < raw)
+def block(raw: int, stored: int) -> ImageBlock:
+    return stored_block(raw_bytes=raw, stored_bytes=stored)
 
 
-def trial(**blocks: tuple[StoredBlock, ...]) -> CodecTrial:
+def trial(**blocks: tuple[ImageBlock, ...]) -> CodecTrial:
     return CodecTrial(
         codec="xz",
         image_bytes=Interval.exactly(1),

@@ -47,7 +47,6 @@ def test_a_codec_that_was_not_tried_is_unknown() -> None:
     sizes = sizes_of()
     assert sizes.freed(["small"], "lz4") is None
     assert sizes.freed_by_parts("small", [(0, 1)], "lz4") is None
-    assert not list(sizes.files("lz4"))
 
 
 def test_errors_of_blocks_partly_add_up() -> None:
@@ -81,12 +80,3 @@ def test_a_part_takes_whole_blocks_for_certain_and_may_take_some_of_others() -> 
     assert sizes_of().freed_by_parts("large", parts, "xz") == Interval(
         low=40_000, mid=50_000, high=60_000
     )
-
-
-def test_every_content_is_listed_with_its_size() -> None:
-    listed = list(sizes_of().files("xz"))
-    assert [(each.path, each.raw_bytes) for each in listed] == [
-        ("large", 5 * BLOCK // 2),
-        ("small", 1000),
-    ]
-    assert listed[0].stored_bytes == Interval.exactly(120_000)

@@ -86,7 +86,7 @@ SETTINGS_SCHEMAS = _CacheRule(
     remedy="Run glib-compile-schemas on the directory during the build",
     summary="`gschemas.compiled` is missing or incomplete.",
     fails_if="A directory `glib-2.0/schemas` contains `*.gschema.xml` files, but has "
-    "no `gschemas.compiled`, or one that lacks a schema of these files. "
+    "no `gschemas.compiled`, or one that lacks a schema or a key of these files. "
     "The rule compares contents, not times. " + _WHEN,
     why="GSettings reads only the compiled form. Without it, a launcher has to compile "
     "the schemas into the user's data before the application starts, or the "
