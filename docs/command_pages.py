@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor import __version__
@@ -49,12 +50,17 @@ def render_command_reference() -> str:
         "Every command takes these options:",
         _table(read_global_options()),
     ]
+    shared = _shared_options()
     for command in read_commands():
         blocks += [f"## {command.name}", f"{command.summary}."]
         blocks += [f"    {command.usage}"]
         blocks += [_filled(part) for part in command.overview.split("\n\n")]
-        if command.arguments:
-            blocks.append(_table(command.arguments))
+        if own := [each for each in command.arguments if each not in shared]:
+            blocks.append(_table(own))
+        if others := [each for each in command.arguments if each in shared]:
+            names = ", ".join(f"`{each.names[-1]}`" for each in others)
+            blocks.append(_filled(f"[Shared options](#shared-options): {names}."))
+    blocks += ["## Shared options", _table(shared)]
     rows = (f"| {status} | {text} |" for status, text in _STATUSES)
     blocks += [
         "## Exit status",
@@ -85,6 +91,14 @@ def render_man_page() -> str:
             lines += [".TP", rf"\fB{_roff(term)}\fR", _line(text)]
     lines += [".SH SEE ALSO", r"\fBmksquashfs\fR(1), \fBsnap\fR(8)"]
     return "\n".join(lines) + "\n"
+
+
+def _shared_options() -> Sequence[ArgumentText]:
+    """Return the options that are the same in several commands."""
+    count = Counter(
+        each for command in read_commands() for each in command.arguments if each.names
+    )
+    return [each for each, commands in count.items() if commands > 1]
 
 
 def _table(arguments: Sequence[ArgumentText]) -> str:

@@ -13,11 +13,12 @@ if TYPE_CHECKING:
 
 project = "Snapcraft compression advisor"
 release = __version__
-extensions = ["myst_parser"]
+extensions = ["myst_parser", "sphinx_design"]
 source_suffix = {".md": "markdown"}
 html_theme = "furo"
 html_title = f"{project} {release}"
 myst_heading_anchors = 3
+myst_enable_extensions = ["colon_fence"]  # tabs that GitHub shows as text
 smartquotes = False  # it would make dashes of options
 
 _LINK = re.compile(r"\[([^][]+)\]\(((?:\.\./)+[^)#\s]+)[^)\s]*\)")

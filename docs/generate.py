@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,8 @@ from snapcraft_compression_advisor.report.rule_pages import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from snapcraft_compression_advisor.lint.rule import Rule
+
 FOLDER = Path(__file__).parent
 
 
@@ -34,10 +37,19 @@ def generated_files() -> Mapping[str, str]:
         ),
         "rules/README.md": render_rule_index(ALL_RULES),
         **{
-            f"rules/{rule.id}.md": with_glossary_links(render_rule_page(rule))
+            f"rules/{rule.id}.md": with_glossary_links(_rule_page(rule))
             for rule in ALL_RULES
         },
     }
+
+
+def _rule_page(rule: Rule) -> str:
+    """Return a rule's page with links to its settings, which have a page."""
+    page = render_rule_page(rule).replace(", unless the policy says otherwise.", ".")
+    text, _, options = page.partition("## Options\n")
+    keys = re.findall(r"^\| (`[^`]+`) \|", options, re.MULTILINE)
+    see = f"[Settings](../reference/settings.md): {', '.join(keys)}.\n" if keys else ""
+    return text + see
 
 
 def main() -> None:

@@ -53,16 +53,10 @@ A setting has one name wherever it is set. Its value is written in the same way:
 | the environment | `SNAPCRAFT_COMPRESSION_ADVISOR_MIN_SAVING=0.5s` |
 | an option, if there is one (`--app`, `--device` for one each) | `--min-saving 0.5s` |
 
-`advise` and `lint` find the file from any directory. Without one of the project, they
-read the one in the current directory. `--policy` names another one. If one `lint`
-has several payloads, each has the policy of its own project. Inside snapcraft, the
-environment precedes the file, and the file precedes
-[a part's properties](../snapcraft.md#settings). Errors begin with the file and the
-line. A file that looks like this one in another place is a warning.
-
-Editors check the file with [its schema](../compression-advisor.schema.json):
-
-    compression-advisor schema compression-advisor
+`advise` and `lint` take the file of the payload's project, else the one in the current
+directory; `--policy` names another. Inside snapcraft, the environment precedes it, and
+it precedes [a part's properties](../snapcraft.md#settings). Editors check the file with
+[its schema](../compression-advisor.schema.json).
 
 | key | value | default | what it is |
 |---|---|---|---|

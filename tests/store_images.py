@@ -200,7 +200,7 @@ STORE_IMAGES = (*ACCEPTED, *REFUSED, *REVIEWED)
 
 
 def table_text() -> str:
-    """Return the table in Markdown, as ``docs/store-preflight.md`` has it."""
+    """Return the table in Markdown, as ``docs/study/store-preflight.md`` has it."""
     lines = [
         "| codec and options | without | findings | undecided | repack |",
         "|---|---|---|---|---|",

@@ -41,11 +41,9 @@ class CalibrateCommand(Command):
 
     name = "calibrate"
     overview = (
-        "Pack blocks of this machine's files with each codec, mount the images, "
-        "time cold reads from memory and from storage, and fit a device profile "
-        "for 'advise --device FILE'.\n\n"
-        "This requires root. Keep the machine idle: any other load distorts the "
-        "figures."
+        "Time cold reads of this machine's files from memory and from storage with "
+        "each codec, and fit a device profile for 'advise --device FILE'. It requires "
+        "root; keep the machine idle."
     )
 
     arguments: ClassVar[Arguments] = {

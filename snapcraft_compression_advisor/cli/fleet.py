@@ -70,16 +70,10 @@ class FleetCommand(Command):
 
     name = "fleet"
     overview = (
-        "Analyse built snaps, several at once, and add a row for each to a data set: "
-        "identity, sizes by codec, seconds of launches, advice and findings. The data "
-        "set is a directory of Parquet files. A snap that can't be analysed gets a row "
-        "with its error.\n\n"
-        "Rows are keyed by the image's digest and the advisor's version. A later run "
-        "analyses only what is new, and one that was interrupted is continued by "
-        "running it again. Two runs may add to one data set.\n\n"
-        "Of snaps in object stores and on web servers, only the tables and the blocks "
-        "that are examined are read.\n\n"
-        "It needs the extra [fleet]."
+        "Analyse built snaps, several at once, and add a row for each to a data set, a "
+        "directory of Parquet files: identity, sizes by codec, seconds of launches, "
+        "advice and findings, or an error. The same command continues a run that was "
+        "interrupted, and analyses only what is new. It needs the extra [fleet]."
     )
 
     arguments: ClassVar[Arguments] = {
@@ -270,10 +264,9 @@ class FleetReportCommand(Command):
     name = "fleet report"
     overview = (
         "Write a page on all snaps of a data set: which should change their "
-        "compression, ranked by gain, codecs, distributions of cold launches and "
-        "sizes, findings by rule, outliers. The snaps' own reports are written into "
-        "a directory beside it, and the page links to them. It needs the extras "
-        "[fleet] and, for .html, [report]."
+        "compression, ranked by gain, distributions, findings, outliers. The snaps' "
+        "own reports are in a directory beside it. It needs the extras [fleet] and, "
+        "for .html, [report]."
     )
 
     arguments: ClassVar[Arguments] = {

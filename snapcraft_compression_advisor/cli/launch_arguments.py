@@ -191,20 +191,15 @@ LAUNCH_ARGUMENTS: Arguments = {
     "after the snap, else the first with a desktop file, else the first)",
     f"{WORD_OPTION} WORD…": details(
         "a word of a command to start instead; '-- COMMAND…' at the end of the line is "
-        "short for one such option per word. The program is looked up in the payload "
-        "first (default: the app is started)",
+        "short for these (default: the app is started)",
         type=lambda text: text.removeprefix(WORD_MARK),
     ),
     **event_arguments(),
-    "--unconfined": "start the app without isolation, as any program of yours: with "
-    "your files, network, session and display (default: isolated by bubblewrap)",
-    "--display NAME": "the X display to start it on, which the app can then see all "
-    "of (default: a virtual display of Xvfb, if installed; with --unconfined, the "
-    "variable DISPLAY before that)",
-    "--chroot": "with --unconfined, use the payload as root directory, if it is a "
-    "whole system tree; requires root",
-    "--home DIR": "home directory for the launches, kept afterwards (default: a "
-    "temporary one)",
+    "--unconfined": "start the app without isolation, as any program of yours",
+    "--display NAME": "the X display to start it on, which the app can then see "
+    "(default: one of Xvfb; with --unconfined, DISPLAY before that)",
+    "--chroot": "with --unconfined, use the payload as root directory; requires root",
+    "--home DIR": "home directory for the launches (default: a temporary one)",
 }
 
 READ_AHEAD_ARGUMENT: Arguments = {

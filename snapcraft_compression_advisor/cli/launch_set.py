@@ -32,10 +32,9 @@ class LaunchSetCommand(Command):
         "Derive from a payload's files which data blocks a cold launch of an app "
         "reads, each with the share of launches in which it is read. 'advise' "
         "uses this guess unless a launch was recorded.\n\n"
-        "With --output, the guess is written as a launch profile, which can be "
-        "edited and given to 'advise' with --launch-profile. With --compare, it "
-        "is compared with a recorded launch. With --explain, it says why one file "
-        "is expected, or why not."
+        "With --output, the guess is written as a launch profile for 'advise "
+        "--launch-profile'. --compare compares it with a recorded launch; --explain "
+        "tells why one file is expected, or why not."
     )
 
     arguments: ClassVar[Arguments] = {

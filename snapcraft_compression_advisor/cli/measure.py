@@ -135,9 +135,7 @@ class MeasureCommand(Command):
             f"with --until-precise: the most runs (default: {MOST_ROUNDS})",
             type=whole_number(least=LEAST_ROUNDS),
         ),
-        "--first-run": "also time first runs, in a new home directory without caches "
-        "of fonts, settings, icons and MIME types: what they spend on making these, on "
-        "reading and decompressing, and on the app's own work",
+        "--first-run": "also time first runs, in a new home directory without caches",
         "--walk": f"also time reading every file, up to {WALKS_AT_MOST} times with "
         "each codec",
         **format_argument(FORMATS),

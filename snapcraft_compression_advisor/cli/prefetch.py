@@ -39,15 +39,9 @@ class PrefetchCommand(Command):
 
     name = "prefetch"
     overview = (
-        "Make a list of the data blocks that a recorded launch reads, in the order of "
-        "the image, and a small program that reads them ahead in the background and "
-        "starts the app at once. It is the first entry of the app's command-chain. "
-        "It does nothing if they are cached; if it fails, the app starts all the "
-        "same.\n\n"
-        "Reading ahead helps only if a launch waits for one block after the other "
-        "while the kernel could decompress several, or while the disk is idle. "
-        "--prove measures it on this machine: without, with, and with a "
-        "wrong list.\n\n"
+        "Make a list of the data blocks that a recorded launch reads, and a small "
+        "program for the command-chain that reads them ahead in the background. On "
+        "most kernels that gains nothing: --prove measures it here.\n\n"
         "Nothing is written unless --write is given."
     )
 

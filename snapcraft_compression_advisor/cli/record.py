@@ -56,51 +56,43 @@ class RecordCommand(Command):
         "Start an app of the payload and record which data blocks a cold launch "
         "reads. The file is small and relocatable: keep it beside snapcraft.yaml "
         "and give it to 'advise' or 'measure' with --launch-profile.\n\n"
-        "As root, the caches of the whole system are dropped, the app starts from "
-        "a temporary mounted image, and the blocks are those that are then in the "
-        "kernel's page cache. Otherwise, the payload's own files are dropped from "
-        "the cache, the app starts from the directory, and the blocks follow from "
-        "the cache and from the app's page tables; for files that other programs "
-        "use, from a trace with strace. The app is isolated by bubblewrap: without a "
-        "network, with a home of its own unless --home names one, the payload "
-        "read-only in /snap, and the layouts of snap.yaml in their places. Xvfb "
-        "provides a display. Files of the base snap are taken from this machine."
+        "As root, the app starts from a mounted image after the system's caches were "
+        "dropped, and the kernel names the blocks. Otherwise it starts from the "
+        "directory, and the blocks follow from the cache and the app's page tables. "
+        "bubblewrap isolates the app: no network, a home of its own, the payload "
+        "read-only. Xvfb provides a display. The base's files are this machine's."
     )
 
     arguments: ClassVar[Arguments] = {
         **PATH,
         "--installed SNAP": details(
             "in place of PATH: SNAP or SNAP.APP; record an installed app as 'snap run' "
-            "starts it, over all snaps that it reads from (its own, its base, its "
-            "content snaps), and time the parts of its launch; requires root (with "
-            "sudo, the app runs as your own user) (default: none)",
+            "starts it, over all snaps that it reads from, and time the parts of its "
+            "launch; requires root (default: none)",
             type=None,  # no path
         ),
         **output_argument(text="the launch profile"),
         **LAUNCH_ARGUMENTS,
         "--no-warm-up": details(
-            "skip the unrecorded first launch, so that the app's first run in a new "
-            "home directory is recorded",
+            "record the app's first run in a new home directory, not a second one",
             dest="warm_up",
             action="store_false",
         ),
         "--method": details(
-            "from a mount (residency, as root), from the payload's directory "
-            "(directory), or with strace (trace) (default: residency as root, else "
-            "directory, or trace if other programs use the payload)",
+            "from a mount (residency, as root), from the directory, or with strace "
+            "(trace) (default: the first of these that works here)",
             choices=get_args(Method),
         ),
         **READ_AHEAD_ARGUMENT,
         "--scratch DIR": "directory for the temporary uncompressed image (default: "
         "TMPDIR, else /tmp)",
         "--import LOG": details(
-            "import a log of 'strace -f' instead of starting the app; it should "
-            "contain the file, mmap, read and clone calls (default: none)",
+            "import a log of 'strace -f' instead of starting the app (default: none)",
             dest="log",
         ),
         "--prefix DIR…": details(
-            "with --import: path of the payload when the log was written, in addition "
-            "to PATH and /snap/NAME/…; may be repeated (default: none)",
+            "with --import: path of the payload when the log was written; may be "
+            "repeated (default: none)",
             type=None,
         ),
     }

@@ -58,14 +58,9 @@ class TrimCommand(Command):
     name = "trim"
     overview = (
         "List the files of a prime directory or a built snap that nothing needs when "
-        "the snap runs, with what they take in the image: libraries that the base or "
-        "a content snap has, debug symbols, files for builds, documentation, caches, "
-        "and programs for other architectures. What any app's launch may read, links "
-        "or loads is never among them. Files that only some users or features need "
-        "are listed as risky.\n\n"
-        "The filters go into the 'prime' lists of the parts that brought the files, "
-        "by craft-parts' state beside the prime directory. Without that state, "
-        "'--format yaml' prints a part of its own that removes them.\n\n"
+        "the snap runs, with what they take in the image, and filters for the parts "
+        "that brought them. What any app's launch may read, links or loads is never "
+        "among them. Files that only some users or features need are risky.\n\n"
         "Nothing is changed unless --fix is given; it leaves risky filters out."
     )
 

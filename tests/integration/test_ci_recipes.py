@@ -20,7 +20,7 @@ from real_launches import fill_launchable
 from real_payloads import fill_prime, snap_pack
 
 ROOT = Path(__file__).parents[2]
-HOW_TO = ROOT / "docs/how-to"
+PAGE = ROOT / "docs/how-to/ci.md"
 SCRIPT = ROOT / "script/github-action"
 NOT_COPIED = shutil.ignore_patterns(".*", "__pycache__", "*.egg-info", "build", "dist")
 GH = """\
@@ -95,9 +95,9 @@ def yaml_of(path: Path) -> Any:  # noqa: ANN401 # whatever the file holds
     return YAML(typ="safe", pure=True).load(path.read_text())
 
 
-def blocks(page: str, language: str) -> list[str]:
-    """Return the code blocks of a page."""
-    text = (HOW_TO / page).read_text()
+def blocks(tab: str, language: str) -> list[str]:
+    """Return the code blocks of a tab of the page."""
+    text = PAGE.read_text().partition(f"{{tab-item}} {tab}")[2].partition("\n:::\n")[0]
     return re.findall(rf"^```{language}\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
 
 
@@ -212,9 +212,8 @@ def test_action_file_names_what_the_script_reads() -> None:
         name = re.search(r"steps\.lint\.outputs\.([a-z-]+)", output["value"])
         assert name is not None
         assert f"{name[1]}=" in script
-    rows = re.findall(
-        r"^\| (`.+?) \|", (HOW_TO / "ci-github.md").read_text(), re.MULTILINE
-    )
+    tab = PAGE.read_text().partition("\n:::\n")[0]
+    rows = re.findall(r"^\| (`.+?) \|", tab, re.MULTILINE)
     documented = {name for row in rows for name in re.findall("`([a-z-]+)`", row)}
     assert documented == set(action["inputs"])
 
@@ -229,7 +228,7 @@ def run_shell(text: str, folder: Path) -> subprocess.CompletedProcess[str]:
 
 def test_script_of_the_gitlab_job_leaves_its_reports(tmp_path: Path) -> None:
     snap_pack(fill_prime(tmp_path / "files"), tmp_path, compression="xz")
-    job = YAML(typ="safe").load(blocks("ci-gitlab.md", "yaml")[0])["lint-snap"]
+    job = YAML(typ="safe").load(blocks("GitLab", "yaml")[0])["lint-snap"]
     result = run_shell("\n".join(("RECORD=false", *job["script"])), tmp_path)
     assert result.returncode == 0, result.stderr
     reports = job["artifacts"]["reports"]
@@ -241,7 +240,7 @@ def test_script_of_the_gitlab_job_leaves_its_reports(tmp_path: Path) -> None:
 
 
 def test_gitlab_job_records_where_that_is_asked_for(tmp_path: Path) -> None:
-    job = YAML(typ="safe").load(blocks("ci-gitlab.md", "yaml")[0])["lint-snap"]
+    job = YAML(typ="safe").load(blocks("GitLab", "yaml")[0])["lint-snap"]
     assert job["variables"]["RECORD"] == "false"
     write_program(
         tmp_path / ".advisor/bin/compression-advisor", '#!/bin/sh\necho "$@"\n'
@@ -254,8 +253,8 @@ def test_gitlab_job_records_where_that_is_asked_for(tmp_path: Path) -> None:
 
 def test_shell_recipes_lint(tmp_path: Path) -> None:
     fill_prime(tmp_path / "prime")
-    shell = blocks("ci-launchpad.md", "sh")[0].splitlines()[-1]
-    job = YAML(typ="safe").load(blocks("ci-launchpad.md", "yaml")[0])["jobs"]["lint"]
+    shell = blocks("Any shell", "sh")[0].splitlines()[-1]
+    job = YAML(typ="safe").load(blocks("Any shell", "yaml")[0])["jobs"]["lint"]
     for command in (shell, job["run"].splitlines()[-1]):
         report = tmp_path / job["output"]["paths"][0]
         report.unlink(missing_ok=True)
@@ -288,7 +287,7 @@ def test_hook_is_installed_and_run_by_pre_commit(tmp_path: Path) -> None:
     fill_prime(project / "prime")
     (project / ".gitignore").write_text("prime\n")
     (project / "compression-advisor.yaml").write_text("max-image-size: 100kB\n")
-    config = YAML(typ="safe").load(blocks("ci-pre-commit.md", "yaml")[0])
+    config = YAML(typ="safe").load(blocks("pre-commit", "yaml")[0])
     (repository,) = config["repos"]
     repository |= {"repo": str(source), "rev": "main"}
     (hook,) = repository["hooks"]
