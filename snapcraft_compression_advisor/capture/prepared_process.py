@@ -61,7 +61,7 @@ class PreparedProcess:
     error come out of one descriptor, which doesn't block.
 
     :param processes_file: ``cgroup.procs`` of the control group to start it in.
-    :param information: descriptor on which bubblewrap tells of the launch.
+    :param information: descriptor on which bubblewrap reports the launch.
     :raises ToolError: where not even the advisor's own interpreter starts.
     """
 
@@ -171,7 +171,7 @@ class PreparedProcess:
 def launch_keeper() -> Iterator[int]:
     """Have an isolated launch killed as soon as this process is.
 
-    :returns: the descriptor on which bubblewrap is to tell of the launch.
+    :returns: the descriptor on which bubblewrap reports the launch.
     :raises ToolError: if the advisor's own interpreter doesn't start.
     """
     information, information_end = os.pipe()

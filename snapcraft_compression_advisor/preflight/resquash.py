@@ -195,7 +195,7 @@ def _unpack(
 def _owner_keeper(snap_type: str) -> Callable[[str, Path], tuple[str, ...]]:
     """Return a function of the words before a tool that keep owners and devices.
 
-    An app is packed with ``-all-root``, so they don't matter. Else it takes root, or
+    An app is packed with ``-all-root``, so they don't matter. Else it needs root, or
     fakeroot, as the store's review has it.
 
     :raises ToolError: if there is neither.

@@ -55,7 +55,7 @@ def _lines(payload: LintedPayload) -> Iterator[str]:
 def _message(payload: LintedPayload, finding: Finding) -> str:
     """Return a finding's text with the snap's name: annotations carry no heading.
 
-    A file of the payload is no file of the change, so it is named here.
+    A file of the payload isn't a file of the change, so it is named here.
     """
     message, place = printable(finding.message), finding.location
     if place.kind == "payload" and printable(place.path) not in message:
