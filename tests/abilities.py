@@ -128,3 +128,14 @@ def why_not(name: str) -> str | None:
         reason = line.rpartition(": ")[2].partition(", ")[0]
         return f"{REFUSED} {name}: {_PATH.sub('a file', reason)}"
     return None
+
+
+def other_user_can_run(*command: str) -> bool:
+    """Return whether an ordinary user can run a command."""
+    try:
+        result = subprocess.run(
+            command, user=OTHER_USER, cwd="/", check=False, capture_output=True
+        )
+    except PermissionError:
+        return False
+    return result.returncode == 0

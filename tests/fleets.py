@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import random
-import subprocess
 from typing import TYPE_CHECKING, Any
 
+from image_sources import pack_as_snap
 from snapcraft_compression_advisor.cli.policy_options import lint_request
+from snapcraft_compression_advisor.fleet.columns import decode
+from snapcraft_compression_advisor.fleet.dataset import part_files
 from snapcraft_compression_advisor.fleet.task import FleetRequest
 from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
 
@@ -25,13 +27,12 @@ def make_snap(folder: Path, name: str) -> Path:
     (tree / "run").write_text("#!/bin/sh\n" + f"echo {name}\n" * 5_000)
     (tree / "run").chmod(0o755)
     (tree / "noise").write_bytes(random.Random(name).randbytes(100_000))
-    snap = folder / f"{name}.snap"
-    subprocess.run(
-        ["mksquashfs", tree, snap, "-noappend", "-comp", "xz", "-no-fragments",
-         "-all-root", "-no-xattrs", "-quiet", "-no-progress"],
-        check=True,
-    )  # fmt: skip
-    return snap
+    return pack_as_snap(tree, folder / f"{name}.snap")
+
+
+def rows_of(dataset: Path) -> list[dict[str, Any]]:
+    """Return the rows of a data set's latest version, of all files."""
+    return [row for file in part_files(dataset) for row in decode(file)[0]]
 
 
 def make_request() -> FleetRequest:

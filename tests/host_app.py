@@ -29,6 +29,8 @@ from craft_application.models import BaseMetadata, CraftBaseModel, Project
 from craft_parts.packages.base import DummyRepository
 from typing_extensions import override
 
+from image_sources import pack_as_snap
+
 Compression = Literal["xz", "lzo"]
 
 
@@ -161,7 +163,7 @@ class PackageBase(PackageService):
         project: Any = self._services.get("project").get()
         lifecycle: Any = self._services.get("lifecycle")
         compression = project.components[name].compression or project.compression
-        return squash(lifecycle.get_prime_dir(name), output, compression)
+        return pack_as_snap(lifecycle.get_prime_dir(name), output, codec=compression)
 
 
 class ArtifactPackage(PackageBase):
@@ -226,20 +228,6 @@ def snap_pack(directory: Path, output: Path, compression: str) -> Path:
         [
             *("snap", "pack", "--filename", output.name),
             *("--compression", compression, directory, output.parent),
-        ],
-        check=True,
-        capture_output=True,
-    )
-    return output
-
-
-def squash(directory: Path, output: Path, compression: str) -> Path:
-    """Pack a directory as ``snap pack`` does."""
-    output.unlink(missing_ok=True)
-    subprocess.run(
-        [
-            *("mksquashfs", directory, output, "-noappend", "-comp", compression),
-            *("-no-fragments", "-no-progress", "-all-root", "-no-xattrs"),
         ],
         check=True,
         capture_output=True,

@@ -80,7 +80,7 @@ def _open_snap(path: Path, image: Image, entries: list[ImageEntry]) -> SnapPaylo
 
 def _read_tables(image: Image) -> bool:
     with suppress(AdvisorError):
-        return len(image.export_table) >= 0
+        return len(image._indexed("export table")) >= 0
     return False
 
 

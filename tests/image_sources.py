@@ -74,7 +74,14 @@ def write_tree(root: Path) -> None:
         os.utime(path, (MODIFIED_S, MODIFIED_S), follow_symlinks=False)
 
 
-def mksquashfs(root: Path, image: Path, *options: str) -> None:
+def mksquashfs(root: Path, image: Path, *options: str) -> Path:
     """Pack a directory's contents, onto an image that may be there already."""
     command = ["mksquashfs", os.fspath(root), os.fspath(image), "-no-progress"]
     subprocess.run([*command, *options], check=True, capture_output=True)
+    return image
+
+
+def pack_as_snap(root: Path, image: Path, *, codec: str = "xz") -> Path:
+    """Pack a directory as ``snap pack`` does, in the place of another image."""
+    options = ("-noappend", "-no-fragments", "-all-root", "-no-xattrs")
+    return mksquashfs(root, image, *options, "-comp", codec)

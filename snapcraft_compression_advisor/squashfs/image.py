@@ -125,11 +125,6 @@ class Image:
         return self._metadata.indexed(name, *place) if place else b""
 
     @cached_property
-    def export_table(self) -> bytes:
-        """The inode references as they stand in the image, decompressed."""
-        return self._indexed("export table")
-
-    @cached_property
     def _contents(self) -> ContentsReader:
         codec, some = self._codec, None
         # From lzo, the whole block comes as fast as a part; but of a store, less is

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from browsing import CHROMIUM, FONTS
+from mounts import loop_devices_of, mount_points_below
 from real_payloads import fill_prime
 
 if TYPE_CHECKING:
@@ -21,6 +22,17 @@ if TYPE_CHECKING:
 def small_prime(tmp_path: Path) -> Path:
     """Return a prime directory of some megabytes."""
     return fill_prime(tmp_path / "prime")
+
+
+@pytest.fixture
+def scratch(tmp_path: Path) -> Iterator[Path]:
+    """Return a directory for everything temporary; in the end it must be empty."""
+    directory = tmp_path / "scratch"
+    directory.mkdir()
+    yield directory
+    assert mount_points_below(tmp_path) == []
+    assert loop_devices_of(tmp_path) == []
+    assert list(directory.iterdir()) == []
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from abilities import OTHER_USER
+from abilities import OTHER_USER, other_user_can_run
 from mounts import loop_devices_of, mount_points_below
 from real_payloads import advisor
 from snapcraft_compression_advisor.capture.calibrate import MEMORY
@@ -58,16 +58,6 @@ def storage(tmp_path: Path) -> Iterator[Path]:
 
 def few(sample: Path, storage: Path) -> tuple[str | Path, ...]:
     return ("--sample", sample, "--storage", storage, "--blocks", "40", "--rounds", "2")
-
-
-def other_user_can_run(*command: str) -> bool:
-    try:
-        result = subprocess.run(
-            command, user=OTHER_USER, cwd="/", check=False, capture_output=True
-        )
-    except PermissionError:
-        return False
-    return result.returncode == 0
 
 
 def test_profile_of_this_machine_is_used_by_advise(

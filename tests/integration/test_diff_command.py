@@ -6,12 +6,12 @@ import json
 import os
 import random
 import shutil
-import subprocess
 from typing import TYPE_CHECKING, Any
 
 import jsonschema
 import pytest
 
+from image_sources import mksquashfs
 from real_payloads import SNAP_YAML, advisor, fill_prime, snap_pack
 from snapcraft_compression_advisor.report.document import schema_text
 
@@ -52,15 +52,6 @@ def set_times(primes: tuple[Path, Path], seconds: int) -> None:
     for prime in primes:
         for path in prime.rglob("*"):
             os.utime(path, (seconds, seconds), follow_symlinks=False)
-
-
-def packed(prime: Path, directory: Path, *options: str) -> Path:
-    directory.mkdir(exist_ok=True)
-    image = directory / "sample.snap"
-    image.unlink(missing_ok=True)
-    command = ["mksquashfs", str(prime), str(image), "-noappend", "-no-progress"]
-    subprocess.run([*command, *options], check=True, capture_output=True)
-    return image
 
 
 def test_sizes_of_snaps_are_their_own(
@@ -181,7 +172,7 @@ def test_same_size_and_blocks_do_not_hide_other_contents(tmp_path: Path) -> None
 def test_foreign_image_is_compared_but_for_launches(
     primes: tuple[Path, Path], tmp_path: Path, options: tuple[str, ...]
 ) -> None:
-    old = packed(primes[0], tmp_path / "foreign", *options)
+    old = mksquashfs(primes[0], tmp_path / "foreign.snap", *options)
     new = snap_pack(primes[1], tmp_path / "packed", compression="xz")
     document = diff(old, new)
     assert document["launches"] == []

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from image_sources import mksquashfs
 from snapcraft_compression_advisor.squashfs.image import Image
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ apps:
   sample:
     command: run
 {PAD}"""
-OPTIONS = ("-noappend", "-no-fragments", "-no-progress", "-quiet")
+OPTIONS = ("-no-fragments", "-all-root", "-comp", "xz")
 LITTLE_MEMORY_BYTES = 300_000_000
 """Address space: enough for numpy, not for threads with stacks of 256 MiB."""
 
@@ -38,13 +39,6 @@ _VARIABLES = {
 }
 
 pytestmark = pytest.mark.mounts
-
-
-def pack(source: Path, image: Path, *options: str) -> Path:
-    command: tuple[str | Path, ...] = ("mksquashfs", source, image, *OPTIONS)
-    command += ("-comp", "xz", *options)
-    subprocess.run(command, check=True, capture_output=True)
-    return image
 
 
 @pytest.fixture(scope="module")
@@ -60,8 +54,8 @@ def disk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (prime / "text").write_text(text)
     (place / "disk/snapcraft.yaml").write_text(f"name: sample\ncompression: xz\n{PAD}")
     # What is in the snap isn't compressed, so that the disk's blocks of it are.
-    pack(prime, place / "disk/sample.snap", "-all-root", "-noI", "-noD")
-    return pack(place / "disk", place / "image")
+    mksquashfs(prime, place / "disk/sample.snap", *OPTIONS, "-noI", "-noD")
+    return mksquashfs(place / "disk", place / "image", *OPTIONS)
 
 
 def broken(image: Path, path: str, blocks: slice) -> bytes:

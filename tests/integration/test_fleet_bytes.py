@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import shutil
-import subprocess
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ import pytest
 
 from elf_files import make_elf
 from fleets import make_request
+from image_sources import pack_as_snap
 from snapcraft_compression_advisor.fleet.sources import Snap
 from snapcraft_compression_advisor.fleet.task import SnapTask
 from snapcraft_compression_advisor.payload.copies import COMPARED_FAR_BYTES
@@ -35,16 +35,11 @@ def half_noise(length: int) -> bytes:
 
 
 def pack(folder: Path, files: Mapping[str, bytes], codec: str) -> bytes:
-    tree, snap = folder / "tree", folder / "one.snap"
+    tree = folder / "tree"
     for path, content in files.items():
         (tree / path).parent.mkdir(parents=True, exist_ok=True)
         (tree / path).write_bytes(content)
-    subprocess.run(
-        ["mksquashfs", tree, snap, "-noappend", "-comp", codec, "-no-fragments",
-         "-all-root", "-no-xattrs", "-quiet", "-no-progress"],
-        check=True,
-    )  # fmt: skip
-    return snap.read_bytes()
+    return pack_as_snap(tree, folder / "one.snap", codec=codec).read_bytes()
 
 
 def row_of(content: bytes) -> dict[str, Any]:

@@ -12,13 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from fleets import make_request, make_snap
+from fleets import make_request, make_snap, rows_of
 from snapcraft_compression_advisor.cli.main import main
 from snapcraft_compression_advisor.core.errors import ToolError
 from snapcraft_compression_advisor.fleet import bounded
 from snapcraft_compression_advisor.fleet.bounded import BoundedWorker, Limits
-from snapcraft_compression_advisor.fleet.columns import decode
-from snapcraft_compression_advisor.fleet.dataset import part_files
 from snapcraft_compression_advisor.fleet.engines import Pool
 from snapcraft_compression_advisor.fleet.sources import Snap, find_snaps
 
@@ -40,8 +38,8 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def rows_of(dataset: Path) -> dict[str, dict[str, Any]]:
-    rows = [row for file in part_files(dataset) for row in decode(file)[0]]
+def rows_by_name(dataset: Path) -> dict[str, dict[str, Any]]:
+    rows = rows_of(dataset)
     found = {row["path"].rpartition("/")[2]: row for row in rows}
     assert len(found) == len(rows)
     return found
@@ -54,7 +52,7 @@ def test_every_snap_gets_a_row_and_a_second_run_none(
     arguments = ["fleet", str(store), "-o", str(dataset), "--processes", "2"]
     assert main(arguments) == 0
     assert "4 new rows, 1 of them with an error" in capsys.readouterr().out
-    rows = rows_of(dataset)
+    rows = rows_by_name(dataset)
     assert rows["broken.snap"]["error"].startswith(f"{store}/broken.snap: ")
     assert rows["broken.snap"]["error_status"] == os.EX_DATAERR
     row = rows["one.snap"]
@@ -70,7 +68,7 @@ def test_every_snap_gets_a_row_and_a_second_run_none(
     (store / "one.snap").touch()
     assert main(arguments) == 0
     assert "0 new rows" in capsys.readouterr().out
-    assert rows_of(dataset) == rows
+    assert rows_by_name(dataset) == rows
 
 
 def test_a_snap_that_takes_too_much_memory_gets_a_row(store: Path) -> None:

@@ -13,9 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fleets import make_snap
-from snapcraft_compression_advisor.fleet.columns import decode
-from snapcraft_compression_advisor.fleet.dataset import part_files
+from fleets import make_snap, rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,7 +45,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def paths_of(dataset: Path) -> list[str]:
-    return [row["path"] for file in part_files(dataset) for row in decode(file)[0]]
+    return [row["path"] for row in rows_of(dataset)]
 
 
 @contextmanager

@@ -8,27 +8,24 @@ from typing import Any
 
 import pytest
 
-from fleets import make_request, make_snap
+from fleets import make_request, make_snap, rows_of
 from snapcraft_compression_advisor.cli.main import main
 from snapcraft_compression_advisor.fleet.bounded import BoundedWorker, Limits
-from snapcraft_compression_advisor.fleet.columns import decode
-from snapcraft_compression_advisor.fleet.dataset import part_files
 from snapcraft_compression_advisor.fleet.sources import Snap
 from stores import serving
 
 if shutil.which("mksquashfs") is None:
     pytest.skip("mksquashfs is not installed", allow_module_level=True)
 
-OF_THE_PLACE = ("path", "file_bytes", "file_stamp", "digest", "read_bytes", "report")
+OF_THE_PLACE = (
+    *("path", "file_bytes", "file_stamp", "digest", "read_bytes"),
+    *("report", "page"),
+)
 
 
 @pytest.fixture(scope="module")
 def snap(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_snap(tmp_path_factory.mktemp("store"), "one")
-
-
-def rows_of(dataset: Path) -> list[dict[str, Any]]:
-    return [row for file in part_files(dataset) for row in decode(file)[0]]
 
 
 def told(row: dict[str, Any]) -> dict[str, Any]:

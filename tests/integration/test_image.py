@@ -129,7 +129,7 @@ def test_the_superblock_says_what_unsquashfs_prints(pack: Pack, variant: str) ->
     path = pack(*VARIANTS[variant], "-b", "64K", "-mkfs-time", "1600000000")
     with Image.open(path) as image:
         superblock = image.superblock
-        assert len(image.export_table) == 8 * superblock.inode_count
+        assert len(image._indexed("export table")) == 8 * superblock.inode_count
     printed = unsquashfs(path, "-stat")
     assert f"Compression {superblock.codec}" in printed
     assert f"Block size {superblock.block_bytes}" in printed
@@ -153,14 +153,14 @@ def test_export_references_point_to_their_inodes(pack: Pack) -> None:
     with Image.open(pack("-comp", "gzip")) as image:
         root = next(image.walk())
         (reference,) = struct.unpack_from(
-            "<Q", image.export_table, 8 * (root.inode - 1)
+            "<Q", image._indexed("export table"), 8 * (root.inode - 1)
         )
         assert reference == image.superblock.root_inode_reference
 
 
 def test_an_image_without_export_table_has_no_references(pack: Pack) -> None:
     with Image.open(pack("-no-exports")) as image:
-        assert image.export_table == b""
+        assert image._indexed("export table") == b""
         assert len(list(image.walk())) > 700
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import random
-import subprocess
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from image_sources import pack_as_snap
 from real_payloads import advisor
 
 if TYPE_CHECKING:
@@ -40,13 +40,7 @@ def make_snap(
 
 
 def packed(folder: Path) -> Path:
-    image = folder.with_suffix(".snap")
-    subprocess.run(
-        ["mksquashfs", folder, image, "-noappend", "-comp", "xz", "-no-fragments"],
-        check=True,
-        capture_output=True,
-    )
-    return image
+    return pack_as_snap(folder, folder.with_suffix(".snap"))
 
 
 def supplied(*arguments: str | Path) -> list[dict[str, Any]]:

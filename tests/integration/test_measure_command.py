@@ -10,18 +10,13 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
-from abilities import OTHER_USER
+from abilities import OTHER_USER, other_user_can_run
 from documents import Document, read_document
-from mounts import loop_devices_of, mount_points_below
 from real_payloads import advisor, snap_pack
 from snapcraft_compression_advisor.codecs import CODECS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 pytestmark = [pytest.mark.mounts, pytest.mark.bubblewrap]
 
@@ -43,17 +38,6 @@ FIRST_RUN_SCRIPTS = {
     """,
 }
 READ_TEXT = ("--", "cat", "$SNAP/usr/share/data/text")
-
-
-@pytest.fixture
-def scratch(tmp_path: Path) -> Iterator[Path]:
-    """Return a directory for everything temporary; in the end it must be empty."""
-    directory = tmp_path / "scratch"
-    directory.mkdir()
-    yield directory
-    assert mount_points_below(tmp_path) == []
-    assert loop_devices_of(tmp_path) == []
-    assert list(directory.iterdir()) == []
 
 
 @pytest.fixture
@@ -345,16 +329,6 @@ def test_interrupted_launch_of_a_command_leaves_nothing_behind(
         rest = process.stderr.read()
         assert process.wait() == 130, rest
     assert ready == [opened]
-
-
-def other_user_can_run(*command: str) -> bool:
-    try:
-        result = subprocess.run(
-            command, user=OTHER_USER, cwd="/", check=False, capture_output=True
-        )
-    except PermissionError:
-        return False
-    return result.returncode == 0
 
 
 def test_user_without_rights_measures_through_squashfuse(

@@ -7,15 +7,10 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
-from mounts import loop_devices_of, mount_points_below
 from real_payloads import advisor
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 pytestmark = [pytest.mark.mounts, pytest.mark.bubblewrap]
 
@@ -79,17 +74,6 @@ def snaps(tmp_path: Path) -> dict[str, Path]:
             shutil.copy(source, target)
     content = make_snap(tmp_path / "content", CONTENT_YAML, "data")
     return {"app": app, "base": base, "content": content}
-
-
-@pytest.fixture
-def scratch(tmp_path: Path) -> Iterator[Path]:
-    """Return a directory for everything temporary; in the end it must be empty."""
-    directory = tmp_path / "scratch"
-    directory.mkdir()
-    yield directory
-    assert mount_points_below(tmp_path) == []
-    assert loop_devices_of(tmp_path) == []
-    assert list(directory.iterdir()) == []
 
 
 def measure(

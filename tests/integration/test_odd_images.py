@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import random
-import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
 
 from elf_files import make_elf
+from image_sources import mksquashfs
 from snapcraft_compression_advisor.cli.main import main
 
 if TYPE_CHECKING:
@@ -93,11 +93,8 @@ def pack(folder: Path, options: tuple[str, ...], others: Mapping[str, bytes]) ->
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
             path.chmod(0o755)
-    image = folder / "odd.snap"
-    command = ["mksquashfs", str(folder / "prime"), str(image), "-noappend"]
-    command += ["-all-root", "-no-xattrs", "-no-progress", *options]
-    subprocess.run(command, check=True, capture_output=True)
-    return image
+    options = ("-noappend", "-all-root", "-no-xattrs", *options)
+    return mksquashfs(folder / "prime", folder / "odd.snap", *options)
 
 
 @pytest.mark.parametrize("name", ODD)

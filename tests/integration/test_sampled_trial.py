@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from image_sources import mksquashfs
 from real_payloads import fill_prime, snap_pack
 from snapcraft_compression_advisor.codecs import CODECS
 from snapcraft_compression_advisor.codecs.lzo import Lzo
@@ -196,10 +197,8 @@ def test_built_snap_has_its_own_size_for_nothing(
 def test_snap_with_fragments_and_other_blocks_is_read_all_the_same(
     small_prime: Path, tmp_path: Path
 ) -> None:
-    foreign = tmp_path / "foreign.snap"
-    os.system(  # noqa: S605 # two fixed paths
-        f"mksquashfs {small_prime} {foreign} -comp gzip -b 32K -no-progress >/dev/null"
-    )
+    options = ("-comp", "gzip", "-b", "32K")
+    foreign = mksquashfs(small_prime, tmp_path / "foreign.snap", *options)
     result = run(foreign)
     assert result.codecs["lzo"].available
     assert result.codecs["gzip"].available
@@ -209,9 +208,7 @@ def test_snap_with_fragments_and_other_blocks_is_read_all_the_same(
 def test_sizes_of_an_image_with_fragments_are_said_not_to_be_its_own(
     small_prime: Path, tmp_path: Path
 ) -> None:
-    image = tmp_path / "fragments.snap"
-    command = ["mksquashfs", str(small_prime), str(image), "-comp", "xz"]
-    subprocess.run(command, check=True, capture_output=True)
+    image = mksquashfs(small_prime, tmp_path / "fragments.snap", "-comp", "xz")
     (note,) = run(image).notes
     assert note == (
         "Sizes are for images that 'snap pack' would make, not for this one: it stores "

@@ -16,15 +16,11 @@ from doc_commands import (
     shown_outputs,
     without_figures,
 )
+from image_sources import pack_as_snap
 from real_payloads import advisor, fill_prime
 
 BOOKWORM = "VERSION_CODENAME=bookworm" in Path("/etc/os-release").read_text()
 """Where the tutorial's output was made; another Python may decide otherwise."""
-
-PACKED_AS_SNAPS_ARE = (
-    *("-noappend", "-comp", "xz", "-no-fragments"),
-    *("-no-progress", "-all-root", "-no-xattrs"),
-)
 
 pytestmark = [
     pytest.mark.bubblewrap,
@@ -79,12 +75,7 @@ def test_the_tutorial_runs_from_its_first_line_to_its_last(
 def test_commands_of_the_baseline_guide_run_in_their_order(tmp_path: Path) -> None:
     fill_prime(tmp_path / "prime")
     for name in ("published", "old", "new"):
-        subprocess.run(
-            ["mksquashfs", "prime", f"{name}.snap", *PACKED_AS_SNAPS_ARE],
-            cwd=tmp_path,
-            check=True,
-            capture_output=True,
-        )
+        pack_as_snap(tmp_path / "prime", tmp_path / f"{name}.snap")
     commands = list(shown_commands(ROOT / "docs/how-to/baseline.md"))
     assert len(commands) >= 4
     for words in commands:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from doc_commands import ROOT
-from fleets import make_row
+from fleets import make_row, rows_of
 from snapcraft_compression_advisor.core.errors import (
     BadDataError,
     NoInputError,
@@ -29,7 +29,7 @@ from snapcraft_compression_advisor.fleet.sources import Snap
 
 
 def names(root: Path) -> list[str]:
-    return sorted(row["name"] for file in part_files(root) for row in decode(file)[0])
+    return sorted(row["name"] for row in rows_of(root))
 
 
 def test_rows_are_read_back_as_they_were_added(tmp_path: Path) -> None:

@@ -10,9 +10,9 @@ import pytest
 
 pytest.importorskip("craft_application", reason="craft-application isn't installed")
 
-from host_app import squash
 from host_doubles import LinterResult, install_snapcraft
 from host_projects import LZO_PAYS, make_project, project_file, write_policy
+from image_sources import pack_as_snap
 from lint_reports import DEBUG_SYMBOLS
 from snapcraft_compression_advisor.host.advisor import Advisor
 from snapcraft_compression_advisor.host.artifact import Artifact
@@ -169,7 +169,7 @@ def test_of_a_built_snap_the_linter_knows_the_image_s_codec(
     linter_module: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = make_project(tmp_path / "project", keys="compression: xz")
-    image = squash(folder / "files", tmp_path / "hello.snap", "lzo")
+    image = pack_as_snap(folder / "files", tmp_path / "hello.snap", codec="lzo")
     advisor = Advisor(find_project_dir=lambda: folder, find_parts=dict)
     linter_class = linter_module.compression_linter(lambda: advisor)
     command: Any = importlib.import_module("snapcraft.commands.lint").LintCommand
@@ -188,7 +188,7 @@ def test_of_another_snap_than_the_project_s_the_project_says_nothing(
     linter_module: ModuleType, tmp_path: Path
 ) -> None:
     folder = make_project(tmp_path / "project")
-    image = squash(folder / "files", tmp_path / "hello.snap", "lzo")
+    image = pack_as_snap(folder / "files", tmp_path / "hello.snap", codec="lzo")
     text = project_file(folder).read_text().replace("name: hello", "name: other")
     project_file(folder).write_text(text)
     advisor = Advisor(find_project_dir=lambda: folder, find_parts=dict)
