@@ -17,10 +17,11 @@ read-only. It writes
 from __future__ import annotations
 
 import argparse
+import csv
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -44,7 +45,6 @@ from snapcraft_compression_advisor.core.errors import AdvisorError
 from snapcraft_compression_advisor.launch.guess.compare import block_bytes
 from snapcraft_compression_advisor.launch.profile import ProfileFile
 from snapcraft_compression_advisor.payload.source import Payload, open_payload
-from traced import replace_rows
 from traced_applications import TRACED
 
 TIMEOUT_S = 180
@@ -70,7 +70,7 @@ def main() -> int:
             try:
                 with _read_only_copy(tree) as copy, open_payload(copy) as payload:
                     row = _compare(application, payload)
-                replace_rows(LAUNCHES, application.name, [row])
+                _replace_rows(LAUNCHES, application.name, [row])
             except AdvisorError as error:
                 print(f"{application.name}: {error}", file=sys.stderr)
                 failed.append(application.name)
@@ -165,6 +165,23 @@ def _blocks(files: Iterable[ProfileFile]) -> Blocks:
 
 def _runs(blocks: Blocks) -> int:
     return sum((path, number - 1) not in blocks for path, number in blocks)
+
+
+def _replace_rows(path: Path, name: str, rows: Sequence[dict[str, object]]) -> None:
+    """Put an application's rows in place of those that the file has of it."""
+    comments: list[str] = []
+    kept: list[dict[str, object]] = []
+    if path.exists():
+        with path.open(newline="") as file:
+            lines = [*file]
+        comments = [line for line in lines if line.startswith("#")]
+        found = csv.DictReader(line for line in lines if not line.startswith("#"))
+        kept = [row for row in found if row["application"] != name]
+    with path.open("w", newline="") as file:
+        file.writelines(comments)
+        writer = csv.DictWriter(file, [*rows[0]], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows([*kept, *rows])
 
 
 if __name__ == "__main__":

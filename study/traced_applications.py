@@ -1,4 +1,4 @@
-"""Applications whose launches check what ``traced.py`` fitted on the corpus."""
+"""Applications whose launches check what was fitted on the corpus."""
 
 from __future__ import annotations
 

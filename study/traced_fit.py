@@ -1,4 +1,7 @@
-"""What launches recorded both ways say of traces, for ``traced.py``."""
+"""What launches say of blocks that are only mapped.
+
+They were recorded by strace, which an earlier version did, and by residency.
+"""
 
 from __future__ import annotations
 

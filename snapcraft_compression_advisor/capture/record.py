@@ -132,7 +132,7 @@ class _Recorder:
         with self._mounted() as mount:
             if mount.method != "kernel":
                 message = "Only a kernel mount shows which blocks are read"
-                raise UsageError(message, resolution="Use --method trace.")
+                raise UsageError(message, resolution="Use --method directory.")
             drop_caches()
             drops = cache_drops()
             storage = storage_of(self.image)

@@ -19,10 +19,13 @@ import numpy as np
 
 from ..core.errors import ToolError
 from ..core.scratch import scratch_directory
-from ..launch.guess.priors import built_in_priors
+from ..launch.guess.candidates import Candidate
+from ..launch.guess.guess import keys_of
+from ..launch.guess.priors import Priors, built_in_priors
+from ..launch.launch_set import share_ranges
 from ..launch.profile import LaunchProfile, ProfileFile, RecordedLaunch
 from ..payload.elf import ELF_MAGIC
-from ..payload.inventory import Inventory
+from ..payload.inventory import Entry, Inventory
 from ..payload.source import Payload
 from ..trial.exact import payload_directory
 from ..trial.result import Progress
@@ -39,18 +42,18 @@ from .record import (
     launch,
     rounded,
 )
-from .record_trace import SeenFile, seen_file
 from .running_kernel import recorded_kernel
 from .start import Command, Launched
 
 _NAMED_FILES = 3
+_WAY = "traced"
+"""Of the shares in ``launch/guess/priors.json`` for blocks that are only mapped."""
+_DIGITS = 2
+_LEAST_SHARE = 0.01
+"""A block that is only mapped is neither surely read nor surely not."""
 _PAGE_TABLES = Path("/proc/self/pagemap")
 _Seen = tuple[Sequence[ProfileFile], Mapping[str, Sequence[Touch]], AbstractSet[str]]
 """What is in the cache, what was touched in mappings, and files briefly mapped."""
-
-
-class NotFromDirectoryError(ToolError):
-    """Something about this machine or payload keeps the page cache from telling."""
 
 
 def record_directory(
@@ -60,9 +63,8 @@ def record_directory(
 
     A launch with warm caches follows, for its time. A .snap is unpacked first.
 
-    :raises NotFromDirectoryError: where files can't be evicted or belong to somebody
-        else, or page tables are hidden; nothing was recorded then.
-    :raises ToolError: where the launch fails or changes the payload.
+    :raises ToolError: if files can't be evicted or belong to somebody else, page tables
+        are hidden, or the launch fails or changes the payload.
     """
     with ExitStack() as stack:
         home = stack.enter_context(launch_home(request.home))
@@ -162,8 +164,8 @@ def directory_files(
 
     A program or library that is in the cache though no process was ever seen to map it
     was mapped for too short a time to see. Its blocks have the shares that they have
-    in a trace: the directory's read-ahead may have brought in all of them. So have
-    the untouched blocks of files that were mapped briefly.
+    where only the mapping is known: the directory's read-ahead may have brought in all
+    of them. So have the untouched blocks of files that were mapped briefly.
 
     :param resident: what is in the cache.
     :param touches: of files that were seen mapped.
@@ -191,7 +193,7 @@ def directory_files(
                 code_forward=forward,
             )
             if mapped:
-                yield seen_file(SeenFile(entry, read, {*mapped}), payload, priors)
+                yield _with_shares(payload, entry, read, {*mapped}, priors)
             else:
                 ranges = _ranges(read)
                 yield ProfileFile(path=path, size=entry.size_bytes, blocks=ranges)
@@ -206,6 +208,27 @@ def _is_mapped_unseen(
     if touches == []:  # it was seen mapped, and nobody touched it
         return False
     return payload.read(file.path, offset=0, length=len(ELF_MAGIC)) == ELF_MAGIC
+
+
+def _with_shares(
+    payload: Payload, entry: Entry, read: set[int], mapped: set[int], priors: Priors
+) -> ProfileFile:
+    """Return a file's blocks: those that were only mapped have their measured share."""
+    shares = dict.fromkeys(read, 1.0)
+    if mapped - read:
+        keys = keys_of(
+            payload, Candidate(entry=entry, way=_WAY, role="plugin", direct=False)
+        )
+        for number in mapped - read:
+            share = round(priors.block_share(keys[number]), _DIGITS)
+            shares[number] = min(max(share, _LEAST_SHARE), 1 - _LEAST_SHARE)
+    ranges = tuple(share_ranges(shares))
+    return ProfileFile(
+        path=entry.path,
+        size=entry.size_bytes,
+        blocks=tuple((first, last) for first, last, _ in ranges),
+        shares=tuple(share for _, _, share in ranges),
+    )
 
 
 def _numbers(file: ProfileFile) -> set[int]:
@@ -234,12 +257,12 @@ def _check(root: Path, inventory: Inventory) -> None:
             f"{path!r} belongs to another user, so the kernel doesn't tell which parts "
             "of it are in memory"
         )
-        raise NotFromDirectoryError(
+        raise ToolError(
             message, resolution="Run as the owner of the payload, or as root."
         )
     if not os.access(_PAGE_TABLES, os.R_OK):
         message = f"{str(_PAGE_TABLES)!r} can't be read"
-        raise NotFromDirectoryError(message, resolution="Use --method trace.")
+        raise ToolError(message, resolution="Run the command as root.")
 
 
 def _evict(root: Path, inventory: Inventory) -> None:
@@ -250,7 +273,7 @@ def _evict(root: Path, inventory: Inventory) -> None:
     if len(left) > _NAMED_FILES:
         named += f" and {len(left) - _NAMED_FILES:,} more"
     message = f"Files of the payload can't be evicted from the page cache: {named}"
-    raise NotFromDirectoryError(
+    raise ToolError(
         message,
         resolution="Close the programs that use them. If the payload is in memory "
         "(tmpfs), copy it to a disk.",

@@ -31,7 +31,7 @@ from .isolation import BUBBLEWRAP, Isolation, is_root
 from .launch_event import EXITED, LaunchEvent, event_named, usual_event
 from .mount import may_administer
 from .record import RecordRequest, with_doubt
-from .record_launch import record_unmounted
+from .record_directory import record_directory
 from .session_bus import session_bus
 from .start import Command, app_command, time_launch
 from .virtual_display import can_bring_display, own_display
@@ -221,9 +221,7 @@ class _Launch:
 
     def _record(self) -> LaunchProfile:
         with self.request("Recording") as request:
-            return record_unmounted(
-                self._payload, request, self._told.progress, note=self._told.note
-            )
+            return record_directory(self._payload, request, self._told.progress)
 
     @contextmanager
     def request(self, doing: str) -> Iterator[RecordRequest]:

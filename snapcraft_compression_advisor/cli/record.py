@@ -7,17 +7,18 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from typing import ClassVar, get_args
+from typing import ClassVar
 
 from ..capture.installed import SnapRoots, split_app_name
-from ..capture.record import RecordRequest, with_doubt
+from ..capture.mount import can_mount
+from ..capture.page_cache import can_drop_caches
+from ..capture.record import RecordRequest, record_residency, with_doubt
+from ..capture.record_directory import record_directory
 from ..capture.record_installed import (
     InstalledLaunch,
     installed_snap,
     record_installed,
 )
-from ..capture.record_launch import record_launch, told
-from ..capture.record_trace import import_trace
 from ..core.errors import UsageError
 from ..core.terminal import emit
 from ..core.units import counted, format_bytes, format_seconds, seconds
@@ -41,7 +42,7 @@ from .write import check_outputs, write_output
 _NOT_OF_INSTALLED = {
     "path": "PATH", "app": "--app", "command_word": "a command", "chroot": "--chroot",
     "home": "--home", "unconfined": "--unconfined", "method": "--method",
-    "log": "--import", "prefix": "--prefix", "scratch": "--scratch",
+    "scratch": "--scratch",
 }  # fmt: skip
 """Arguments on a payload that isn't installed, with their names for the user."""
 
@@ -79,22 +80,13 @@ class RecordCommand(Command):
             action="store_false",
         ),
         "--method": details(
-            "from a mount (residency, as root), from the directory, or with strace "
-            "(trace) (default: the first of these that works here)",
-            choices=get_args(Method),
+            "from a mount (residency) or from the directory (default: residency as root, "
+            "else directory)",
+            choices=("residency", "directory"),
         ),
         **READ_AHEAD_ARGUMENT,
         "--scratch DIR": "directory for the temporary uncompressed image (default: "
         "TMPDIR, else /tmp)",
-        "--import LOG": details(
-            "import a log of 'strace -f' instead of starting the app (default: none)",
-            dest="log",
-        ),
-        "--prefix DIR…": details(
-            "with --import: path of the payload when the log was written; may be "
-            "repeated (default: none)",
-            type=None,
-        ),
     }
 
     def run(self, parsed_args: argparse.Namespace) -> None:
@@ -116,13 +108,6 @@ class RecordCommand(Command):
 def _profile(parsed_args: argparse.Namespace, payload: Payload) -> LaunchProfile:
     options = launch_options(parsed_args)
     app = chosen_app(options, payload)
-    if parsed_args.log is not None:
-        if options.words:
-            message = "--import can't be combined with a command"
-            raise UsageError(message, resolution="Leave out one of the two.")
-        prefixes: list[str] = parsed_args.prefix
-        traced = import_trace(parsed_args.log, payload, app=app, prefixes=prefixes)
-        return told(traced, _note)
     with ExitStack() as stack:
         stack.enter_context(launch_display(options))
         command, event, timeout_s = chosen_launch(options, payload)
@@ -137,10 +122,24 @@ def _profile(parsed_args: argparse.Namespace, payload: Payload) -> LaunchProfile
             read_ahead_kb=parsed_args.read_ahead_kb,
             scratch=parsed_args.scratch,
         )
-        profile = record_launch(
-            payload, request, emit.progress, method=parsed_args.method, note=_note
-        )
-        return with_doubt(profile, _note)
+        is_mounted = _from_mount(parsed_args.method)
+        record = record_residency if is_mounted else record_directory
+        return with_doubt(record(payload, request, emit.progress), _note)
+
+
+def _from_mount(method: Method | None) -> bool:
+    """Tell whether to record from a mount, as root does by default.
+
+    :raises UsageError: if that is wanted and isn't possible.
+    """
+    mounts = can_mount() and can_drop_caches()
+    if method == "residency" and not mounts:
+        message = "Recording from a mount needs root and a loop device"
+        raise UsageError(message, resolution="Run as root, or use --method directory.")
+    is_mounted = mounts if method is None else method == "residency"
+    how = "by residency, from a mount" if is_mounted else "from the directory"
+    _note(f"Recording {how}")
+    return is_mounted
 
 
 def installed_profile(parsed_args: argparse.Namespace) -> LaunchProfile:

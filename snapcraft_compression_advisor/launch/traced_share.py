@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 APPLICATIONS = 24
 """Applications that the figures below were measured on, recorded both ways:
-``study/data/traced-launches.csv``, by ``study/traced.py``, which says how."""
+``study/data/traced-launches.csv``, fitted by ``study/traced_fit.py``."""
 
 READ_SHARE = Interval(low=0.85, mid=0.99, high=1.15)
 """Bytes read, by residency, per byte that is expected of a trace's blocks: the 90 %

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ..capture.missed_files import can_trace, missed_files
 from ..capture.paired import Difference, difference
-from ..capture.record_trace import can_trace, looked_for, record_trace
 from ..capture.recordings import isolated_request, recorded_profiles
 from ..core.errors import AdvisorError
 from ..core.frozen import frozen
@@ -256,8 +255,7 @@ def _missed(
     with isolated_request(
         trimmed, wanted, told, doing="Tracing", within=starts.within
     ) as request:
-        traced = record_trace(trimmed, replace(request, warm_up=False), told.progress)
-    return sorted(looked_for(traced.trace, payload) & counted)
+        return sorted(missed_files(payload, trimmed, request) & counted)
 
 
 def common_share(

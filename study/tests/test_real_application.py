@@ -35,13 +35,12 @@ def calculator(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("Xvfb") is None, reason="needs Xvfb")
-@pytest.mark.strace
 def test_calculator_starts_from_its_prime_directory_until_its_window(
     calculator: Path, tmp_path: Path
 ) -> None:
     assert (calculator / "meta/gui/gnome-calculator.desktop").is_file()
     output = tmp_path / "launch.json"
-    arguments = (calculator, "--method", "trace", "-o", output)
+    arguments = (calculator, "--method", "directory", "-o", output)
     done = advisor("record", *arguments, DISPLAY="")
     assert done.returncode == 0, done.stderr
     profile = read_profile(output)
@@ -68,7 +67,7 @@ def test_payloads_of_the_benchmarks_start_until_their_window(
 ) -> None:
     prime, output = tmp_path / name, tmp_path / "launch.json"
     build_prime(name, prime, tmp_path / "debs")
-    options = ("--method", "trace", "--until", "window", "-o", output)
+    options = ("--method", "directory", "--until", "window", "-o", output)
     done = advisor("record", prime, *options, "--", *COMMANDS[name], DISPLAY="")
     assert done.returncode == 0, done.stderr
     assert read_profile(output).files

@@ -155,7 +155,7 @@ PRINTING = {
     "lint": "lint",
     "diff": "diff prime prime",
     "launch-set": "launch-set",
-    "record": "record --no-warm-up --method trace -- true",
+    "record": "record --no-warm-up --method directory -- true",
     "set": "set --compression lzo --diff",
     "help": "advise --help",
     "version": "--version",

@@ -22,7 +22,6 @@ from snapcraft_compression_advisor.launch.profile import LaunchProfile, read_pro
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-needs_strace = pytest.mark.strace
 needs_x = pytest.mark.skipif(shutil.which("Xvfb") is None, reason="needs Xvfb")
 pytestmark = pytest.mark.bubblewrap
 
@@ -216,55 +215,6 @@ def test_interruption_leaves_nothing(
     assert "Traceback" not in rest
     assert sleepers("4712") == set()
     assert loop_devices(scratch) == []
-
-
-@needs_strace
-def test_trace_names_what_is_read_and_mapped(prime: Path, scratch: Path) -> None:
-    profile = recorded(prime, scratch, "--method", "trace")
-    assert profile.source == "trace"
-    assert blocks(profile) == {"first": ((0, 0),), "middle": ((3, 3),), "whole": ALL}
-    assert profile.warm_s is not None
-    assert profile.recorded is not None
-    assert profile.recorded.cold_s is None
-
-
-@needs_strace
-@pytest.mark.parametrize("options", [(), ("-y",), ("-tt", "-T"), ("-yy", "-ttt", "-v")])
-def test_log_of_a_real_strace_is_imported(
-    prime: Path, scratch: Path, tmp_path: Path, options: tuple[str, ...]
-) -> None:
-    log = tmp_path / "strace.log"
-    subprocess.run(
-        ["strace", "-f", *options, "-o", log, prime / "bin/launchy"],
-        env={**os.environ, "SNAP": str(prime)},
-        check=True,
-        stdout=subprocess.DEVNULL,
-    )
-    profile = recorded(prime, scratch, "--import", log)
-    assert blocks(profile) == {"first": ((0, 0),), "middle": ((3, 3),), "whole": ALL}
-    assert profile.warm_s is None
-    moved = prime.rename(tmp_path / "elsewhere")
-    assert record(moved, scratch, "--import", log).returncode == 65
-    again = recorded(moved, scratch, "--import", log, "--prefix", prime)
-    assert again.files == profile.files
-
-
-def test_log_with_lines_that_are_none_says_how_many(
-    prime: Path, scratch: Path, tmp_path: Path
-) -> None:
-    log = tmp_path / "strace.log"
-    log.write_text(
-        f'hello\nopen("{prime}/data/first", O_RDONLY) = 3\nread(3, "", 1) = 1\nbye\n'
-    )
-    result = record(prime, scratch, "--import", log)
-    assert result.returncode == 0
-    assert "Warning: the trace has 2 unreadable lines" in result.stderr
-    profile = LaunchProfile.model_validate_json(result.stdout)
-    assert blocks(profile) == {"first": ((0, 0),)}
-
-
-def test_log_that_is_not_there_is_no_input(prime: Path, scratch: Path) -> None:
-    assert record(prime, scratch, "--import", scratch / "no.log").returncode == 66
 
 
 @pytest.mark.mounts

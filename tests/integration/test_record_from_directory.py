@@ -144,18 +144,10 @@ def without_mounts(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.strace
-def test_payload_in_memory_is_traced(in_memory: Path) -> None:
-    result = without_mounts(in_memory)
-    assert result.returncode == 0, result.stderr
-    assert ". Recording by trace instead" in result.stderr
-    assert LaunchProfile.model_validate_json(result.stdout).source == "trace"
-
-
 def test_payload_in_memory_can_not_be_recorded_from_the_directory(
     in_memory: Path,
 ) -> None:
-    result = without_mounts(in_memory, "--method", "directory")
+    result = without_mounts(in_memory)
     assert result.returncode == 69
     assert "copy it to a disk" in result.stderr
 

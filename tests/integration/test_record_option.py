@@ -414,11 +414,11 @@ def test_record_isolates_unless_it_is_told_not_to(
 ) -> None:
     output = tmp_path / "launch.json"
     arguments = ("record", prime, "--app", "placed", "-o", output)
-    traced = (*arguments, "--method", "trace")
-    alone = advisor(*traced, "--unconfined", cwd=None, **variables)
+    in_place = (*arguments, "--method", "directory")
+    alone = advisor(*in_place, "--unconfined", cwd=None, **variables)
     assert alone.returncode == 69
     assert "/usr/share/launchy/themes/first" in alone.stderr
-    ran = advisor(*traced, cwd=None, **variables)
+    ran = advisor(*in_place, cwd=None, **variables)
     assert ran.returncode == 0, ran.stderr
     assert "bin/placed" in {file.path for file in read_profile(output).files}
     rooted = advisor(*arguments, "--chroot", cwd=None, **variables)
