@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 from ..payload.inventory import Inventory
 from .call_notices import HeldCall
 from .page_cache import named_files
-from .processes import PROC
+
+_PROC = Path("/proc")
 
 AROUND_PAGES = max(1, 64 * 1024 // mmap.PAGESIZE)
 """With a page, the kernel maps its cached neighbours in 64 KiB of address space
@@ -156,13 +157,13 @@ class PageTables:
     def _read(self, call: HeldCall) -> None:
         number, _, length, offset, *_ = call.arguments
         descriptor = number & _DESCRIPTOR_BITS
-        status = (PROC / f"{call.thread}/fd/{descriptor}").stat()
+        status = (_PROC / f"{call.thread}/fd/{descriptor}").stat()
         device = status.st_dev
         path = self._inodes.get((os.major(device), os.minor(device), status.st_ino))
         if path is None:
             return
         if call.name == "read":
-            state = (PROC / f"{call.thread}/fdinfo/{descriptor}").read_bytes()
+            state = (_PROC / f"{call.thread}/fdinfo/{descriptor}").read_bytes()
             offset = int(state.split(maxsplit=2)[1])
         end = min(offset + length, status.st_size)
         if offset < end:
@@ -189,13 +190,13 @@ class PageTables:
         }
 
     def _look_at(self, pid: int, found: dict[str, list[Touch]]) -> None:
-        mappings = [*self._mappings((PROC / str(pid) / "maps").read_bytes())]
+        mappings = [*self._mappings((_PROC / str(pid) / "maps").read_bytes())]
         if not mappings:
             return
         self._looks[pid] += 1
         for mapping in mappings:
             self._users.setdefault(mapping.path, set()).add(pid)
-        with (PROC / str(pid) / "pagemap").open("rb", buffering=0) as table:
+        with (_PROC / str(pid) / "pagemap").open("rb", buffering=0) as table:
             for mapping in mappings:
                 count = mapping.end - mapping.start
                 raw = os.pread(
@@ -282,5 +283,5 @@ def _touches(mapping: _Mapping, pages: NDArray[np.intp]) -> Iterator[Touch]:
 
 
 def _process_of(thread: int) -> int:
-    status = (PROC / f"{thread}/status").read_text(errors="replace")
+    status = (_PROC / f"{thread}/status").read_text(errors="replace")
     return int(status.partition("\nTgid:")[2].split(maxsplit=1)[0])

@@ -37,8 +37,6 @@ class StartRequest:
     :param limits: of resources, by their names in :mod:`resource`.
     :param call_filter: what holds system calls until they were taken note of.
     :param isolated: whether bubblewrap starts it.
-    :param leaves_group: whether it moves to a control group of somebody else, as what
-        snapd starts does; which processes it has, their parents tell then.
     """
 
     words: tuple[str, ...]
@@ -51,7 +49,6 @@ class StartRequest:
     limits: Mapping[str, int] = field(default_factory=dict)
     call_filter: CallFilter | None = None
     isolated: bool = False
-    leaves_group: bool = False
 
 
 class PreparedProcess:
@@ -60,20 +57,12 @@ class PreparedProcess:
     It is in a session of its own. Its standard input is empty; standard output and
     error come out of one descriptor, which doesn't block.
 
-    :param processes_file: ``cgroup.procs`` of the control group to start it in.
     :param information: descriptor on which bubblewrap reports the launch.
     :raises ToolError: where not even the advisor's own interpreter starts.
     """
 
-    def __init__(
-        self,
-        request: StartRequest,
-        *,
-        processes_file: Path | None,
-        information: int | None,
-    ) -> None:
+    def __init__(self, request: StartRequest, *, information: int | None) -> None:
         self._request = request
-        self._processes_file = processes_file
         request_end, self._request_pipe = os.pipe()
         self._report_pipe, report_end = os.pipe()
         self._channel, channel_end = socket.socketpair()
@@ -140,9 +129,7 @@ class PreparedProcess:
             os.close(descriptor)
 
     def _specification(self) -> bytes:
-        group = str(self._processes_file or "")
-        specification = {**asdict(self._request), "control_group": group}
-        return json.dumps(specification, default=str).encode() + b"\n"
+        return json.dumps(asdict(self._request), default=str).encode() + b"\n"
 
     def _send(self, text: bytes) -> None:
         with contextlib.suppress(BrokenPipeError):  # its report says why

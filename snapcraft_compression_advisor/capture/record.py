@@ -15,7 +15,6 @@ from ..launch.profile import (
     LaunchProfile,
     ProfileFile,
     RecordedLaunch,
-    RecordedThread,
 )
 from ..payload.source import Payload
 from ..trial.result import Progress
@@ -28,9 +27,6 @@ from .packed_images import packed_images
 from .page_cache import drop_caches, resident_blocks, storage_of
 from .running_kernel import recorded_kernel
 from .start import Command, Launched, time_launch
-
-KEPT_THREADS = 20
-"""Threads of this many names are kept; the rest hardly read."""
 
 ATTEMPTS = 3
 """Launches before somebody else's work on the caches is too much."""
@@ -148,7 +144,6 @@ class _Recorder:
             warm_s=rounded(warm.wall_s),
             cold_cpu_s=cpu_time(cold),
             warm_cpu_s=cpu_time(warm),
-            threads=recorded_threads(cold),
             processors=len(os.sched_getaffinity(0)),
             kernel=platform.release(),
             kernel_modes=recorded_kernel(),
@@ -189,19 +184,6 @@ def launch(  # noqa: PLR0913 # two say where, three when to look
         watched=watched,
         noticed=noticed,
         frozen=frozen,
-    )
-
-
-def recorded_threads(launched: Launched) -> tuple[RecordedThread, ...]:
-    """Return what the threads of a launch did, those that read most."""
-    return tuple(
-        RecordedThread(
-            name=thread.name,
-            cpu_s=rounded(thread.cpu_s),
-            read_bytes=thread.read_bytes,
-            major_faults=thread.major_faults,
-        )
-        for thread in launched.threads[:KEPT_THREADS]
     )
 
 

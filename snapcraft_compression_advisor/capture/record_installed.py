@@ -46,7 +46,6 @@ from .record import (
     cache_drops,
     caches_dropped,
     cpu_time,
-    recorded_threads,
     rounded,
     with_doubt,
 )
@@ -178,7 +177,6 @@ class _Recorder:
             warm_s=rounded(warm.wall_s),
             cold_cpu_s=cpu_time(cold.launched),
             warm_cpu_s=cpu_time(warm),
-            threads=recorded_threads(cold.launched),
             processors=len(os.sched_getaffinity(0)),
             kernel=platform.release(),
             kernel_modes=recorded_kernel(),

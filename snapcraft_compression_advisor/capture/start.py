@@ -10,6 +10,8 @@ from contextlib import ExitStack
 from dataclasses import field, replace
 from pathlib import Path
 
+import psutil
+
 from ..core.errors import UsageError
 from ..core.frozen import frozen
 from ..launch.profile import WindowEnd
@@ -36,7 +38,6 @@ from .launch_event import LaunchEvent
 from .observer import Observer
 from .prepared_process import StartRequest
 from .process_tree import process_tree
-from .processes import ThreadFigures, tasks_of
 from .snap_environment import (
     INSIDE,
     PATH,
@@ -94,8 +95,6 @@ class Launched:
     :param window: what the window showed, if one ended it.
     :param wall_s: from right before exec.
     :param user_s: processor time of all processes, also of those that have ended.
-    :param threads: of all processes, those of one name as one; those that read most
-        first.
     :param pid: of the command.
     :param started_s: on the monotonic clock.
     """
@@ -104,7 +103,6 @@ class Launched:
     wall_s: float
     user_s: float
     system_s: float
-    threads: tuple[ThreadFigures, ...] = ()
     pid: int = 0
     started_s: float = 0.0
     window: WindowEnd | None = None
@@ -208,7 +206,6 @@ def time_launch(  # noqa: PLR0913 # three say what, five say how
             wall_s=happened_s,
             user_s=user_s,
             system_s=system_s,
-            threads=tree.threads(),
             pid=tree.process.pid,
             started_s=started_s,
         )
@@ -238,7 +235,6 @@ def start_request(
             words=command.words,
             environment=command.environment,
             directory="/",
-            leaves_group=True,
         )
     if command.isolation is not None:
         return _isolated(command, command.isolation, (root, home), display)
@@ -325,10 +321,20 @@ def _isolated(
         isolated=True,
         shown=tuple(sources.shown),
         limits={
-            "RLIMIT_NPROC": MOST_TASKS + tasks_of(user),
+            "RLIMIT_NPROC": MOST_TASKS + _tasks_of(user),
             "RLIMIT_FSIZE": HOME_BYTES,
             "RLIMIT_CORE": _NO_CORE_BYTES,
         },
+    )
+
+
+def _tasks_of(user: int) -> int:
+    """Return how many processes and threads a user has, which limits count."""
+    everyone = psutil.process_iter(["uids", "num_threads"])
+    return sum(
+        each.info["num_threads"] or 0
+        for each in everyone
+        if each.info["uids"] and each.info["uids"].real == user
     )
 
 

@@ -1,7 +1,7 @@
 """Becomes the command that is launched.
 
 Run as a script of its own by :mod:`process_tree`, not imported: what has to happen
-between fork and exec (joining a control group, mounting, changing the root) isn't
+between fork and exec (mounting, changing the root) isn't
 safe in a copy of a process that has threads. It imports nothing of this package.
 The interpreter's start is over before the clock starts, and the command inherits no
 descriptor but the standard ones.
@@ -98,9 +98,6 @@ def _prepare(specification: dict[str, Any]) -> int | None:
     :returns: descriptor of a user namespace, if one was made.
     """
     namespace = None
-    if specification["control_group"]:
-        with open(specification["control_group"], "w") as processes:  # noqa: PTH123 # pathlib is slow to import
-            processes.write("0")
     if specification["new_root"]:
         _change_root(specification["new_root"], specification["shared_as"])
     if specification["user"] is not None:

@@ -142,7 +142,7 @@ class RecordedLaunch(_Model):
         ``drawn`` (content; then reading paused), ``reading`` (content; reading went
         on) or ``blank`` (one color up to the time limit).
     :param cold_s: from right before exec to the event.
-    :param threads: of the cold launch; those that read most come first.
+    :param threads: of the cold launch, in recordings of earlier versions.
     :param processors: that the launch could use.
     :param kernel: its release.
     :param kernel_modes: how it reads squashfs.

@@ -19,11 +19,11 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import psutil
 import pytest
 
 from mounts import small_disk
 from real_launches import fill_launchable
-from snapcraft_compression_advisor.capture.processes import list_processes
 from snapcraft_compression_advisor.capture.recordings import isolation_refusal
 
 if TYPE_CHECKING:
@@ -341,7 +341,7 @@ def test_nothing_succeeds_and_nothing_is_left(stage: Path, user: int) -> None:
 
 def daemons() -> set[int]:
     """Return processes of the stranger's daemons."""
-    return {pid for pid in list_processes() if SLEEP in command_line(pid).split("\0")}
+    return {pid for pid in psutil.pids() if SLEEP in command_line(pid).split("\0")}
 
 
 def command_line(pid: int) -> str:

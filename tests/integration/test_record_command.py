@@ -12,11 +12,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import psutil
 import pytest
 
 from real_launches import BLOCK, fill_launchable
 from real_payloads import advisor, snap_pack
-from snapcraft_compression_advisor.capture.processes import list_processes
 from snapcraft_compression_advisor.launch.profile import LaunchProfile, read_profile
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def blocks(profile: LaunchProfile) -> dict[str, tuple[tuple[int, int], ...]]:
 def sleepers(seconds: str) -> set[int]:
     """Return processes that sleep for so long."""
     found = set()
-    for pid in list_processes():
+    for pid in psutil.pids():
         with contextlib.suppress(OSError):
             if Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[:2] == [
                 b"sleep",
@@ -108,7 +108,6 @@ def test_blocks_are_exactly_those_that_a_cold_launch_reads(
     assert measured.cold_s is not None
     assert measured.cold_s > 0
     assert (measured.event, measured.read_ahead_kb) == ("exit", 0)
-    assert sum(thread.read_bytes for thread in measured.threads) > 9 * BLOCK
 
 
 @pytest.mark.mounts

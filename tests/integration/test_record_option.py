@@ -12,12 +12,12 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import psutil
 import pytest
 
 from abilities import OTHER_USER
 from real_launches import SNAP_YAML, bring_xlib, fill_launchable
 from real_payloads import advisor, snap_pack
-from snapcraft_compression_advisor.capture.processes import list_processes
 from snapcraft_compression_advisor.launch.profile import read_profile
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def isolated_with(folder: Path) -> set[int]:
     found = set()
     # Relative: /tmp may be a file system of its own.
     mounted = f"/{folder.parent.name}/{folder.name}/prime /snap/"
-    for pid in list_processes():
+    for pid in psutil.pids():
         with contextlib.suppress(OSError):
             if mounted in Path(f"/proc/{pid}/mountinfo").read_text():
                 found.add(pid)

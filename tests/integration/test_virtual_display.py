@@ -12,11 +12,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import psutil
 import pytest
 
 from real_launches import bring_xlib, fill_launchable
 from real_payloads import advisor
-from snapcraft_compression_advisor.capture.processes import list_processes
 from snapcraft_compression_advisor.capture.virtual_display import virtual_display
 from snapcraft_compression_advisor.core.scratch import remove_leftovers
 from snapcraft_compression_advisor.launch.profile import LaunchProfile, read_profile
@@ -55,7 +55,7 @@ def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def servers(scratch: Path) -> set[int]:
     """Return X servers whose key is below a directory."""
     found = set()
-    for pid in list_processes():
+    for pid in psutil.pids():
         with contextlib.suppress(OSError):
             line = Path(f"/proc/{pid}/cmdline").read_bytes()
             if b"Xvfb\0" in line and os.fsencode(scratch) in line:

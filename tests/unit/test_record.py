@@ -12,9 +12,7 @@ import pytest
 from payloads import make_payload
 from snapcraft_compression_advisor.capture import record
 from snapcraft_compression_advisor.capture.launch_event import EXITED
-from snapcraft_compression_advisor.capture.processes import ThreadFigures
 from snapcraft_compression_advisor.capture.record import (
-    KEPT_THREADS,
     RecordRequest,
     record_residency,
 )
@@ -90,16 +88,11 @@ class Played:
         if callable(frozen):
             frozen()
         cold = frozen is not None
-        threads = tuple(
-            ThreadFigures(name=f"t{n}", cpu_s=0.123456, read_bytes=99, major_faults=1)
-            for n in range(2 * KEPT_THREADS)
-        )
         return Launched(
             event="exit",
             wall_s=2.00004 if cold else 1,
             user_s=0.5,
             system_s=0.25,
-            threads=threads,
         )
 
 
@@ -141,8 +134,6 @@ def test_figures_are_kept_in_short(mocker: MockerFixture) -> None:
     assert (recorded.cold_s, recorded.warm_s, recorded.event) == (2.0, 1.0, "exit")
     assert recorded.cold_cpu_s is not None
     assert recorded.cold_cpu_s.user == 0.5
-    assert len(recorded.threads) == KEPT_THREADS
-    assert recorded.threads[0].cpu_s == 0.1235
     assert recorded.storage == "disk"
 
 
