@@ -3,10 +3,9 @@
 
 The script stops each command at system calls spread over its whole run, sends SIGINT,
 SIGTERM or SIGHUP, and lets it continue. When the command has ended, no mount, no loop
-device, no temporary file or directory, no control group and no process of it may be
-left, and it may have printed no traceback. ``--kill`` sends SIGKILL; then the script
-checks what the next run leaves, except an app's own children and its empty control
-group.
+device, no temporary file or directory and no process of it may be left, and it may have
+printed no traceback. ``--kill`` sends SIGKILL; then the script checks what the next run
+leaves, except an app's own children.
 
 Mounts need root.
 
@@ -16,7 +15,6 @@ usage: reliability_signals.py [--moments N] [--kill] [--delays] [COMMAND…]
 from __future__ import annotations
 
 import argparse
-import functools
 import os
 import random
 import shutil
@@ -31,7 +29,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import snapcraft_compression_advisor
 from snapcraft_compression_advisor.cli.main import main as run_command_line
-from snapcraft_compression_advisor.core.scratch import PREFIX, remove_leftovers
+from snapcraft_compression_advisor.core.scratch import remove_leftovers
 from snapcraft_compression_advisor.squashfs import mksquashfs
 from stopped_process import StoppedProcess, import_all
 
@@ -113,7 +111,6 @@ def main() -> None:
     parser.add_argument("--delays", action="store_true", help="by time, not by calls")
     arguments = parser.parse_args()
     numbers = (signal.SIGKILL,) if arguments.kill else SIGNALS
-    _groups_before()
     import_all(snapcraft_compression_advisor)
     interrupt = interrupted_later if arguments.delays else interrupted
     chance = random.Random(arguments.moments)  # noqa: S311 # reproducible noise
@@ -224,7 +221,7 @@ def faults(scratch: Path, status: int | None) -> list[str]:
 
 
 def leftovers(scratch: Path) -> list[str]:
-    """Return mounts, loop devices, files, groups and processes that are left."""
+    """Return mounts, loop devices, files and processes that are left."""
     inside = str(scratch)
     mounts = Path("/proc/self/mounts").read_text().splitlines()
     loops = Path("/sys/block").glob("loop*/loop/backing_file")
@@ -233,32 +230,19 @@ def leftovers(scratch: Path) -> list[str]:
         *(f"loop device {path}" for path in loops if inside in _text(path)),
         *(f"file {path}" for path in (scratch / "tmp").iterdir()),
         *(f"file {path}" for path in (scratch / "out").glob(".*")),
-        *(f"group {path}" for path in _empty_groups() - _groups_before()),
         *(f"{_kind(pid)}{pid}: {name}" for pid, name in marked_processes(scratch)),
     ]
-
-
-def _empty_groups() -> set[Path]:
-    # Those of runs that live come and go meanwhile: os.walk() puts up with it.
-    every = (Path(name) for name, _, _ in os.walk("/sys/fs/cgroup"))
-    ours = (group for group in every if group.name.startswith(PREFIX))
-    return {group for group in ours if not _text(group / "cgroup.procs")}
-
-
-@functools.cache
-def _groups_before() -> set[Path]:
-    return _empty_groups()
 
 
 def _ours(found: list[str], number: signal.Signals) -> list[str]:
     """Leave out what a killed run can't help leaving.
 
-    That is what the app has started in turn, the mount's loop device as long as such a
-    process has a file open there, and the control group.
+    That is what the app has started in turn, and the mount's loop device as long as
+    such a process has a file open there.
     """
     if number is not signal.SIGKILL:
         return found
-    beyond_us = ["group ", _APPS_CHILD]
+    beyond_us = [_APPS_CHILD]
     if any(each.startswith(_APPS_CHILD) for each in found):
         beyond_us.append("loop device ")
     return [each for each in found if not each.startswith(tuple(beyond_us))]

@@ -87,5 +87,4 @@ TRACED = (
         command=("usr/bin/mypaint",),
     ),
 )
-"""Further applications, which the guess's counts don't come from: ``traced.py`` checks
-on these what it fitted on the others."""
+"""Further applications, which the guess's counts don't come from."""

@@ -245,8 +245,7 @@ def parsed(*arguments: str) -> argparse.Namespace:
         (("--home", "home"), "--home"),
         (("--chroot",), "--chroot"),
         (("--unconfined",), "--unconfined"),
-        (("--method", "trace"), "--method"),
-        (("--import", "log"), "--import"),
+        (("--method", "directory"), "--method"),
     ],
 )
 def test_options_of_a_payload_that_is_not_installed_are_refused(
