@@ -80,8 +80,8 @@ class RecordCommand(Command):
             action="store_false",
         ),
         "--method": details(
-            "from a mount (residency) or from the directory (default: residency as root, "
-            "else directory)",
+            "from a mount (residency) or from the directory (default: residency as "
+            "root, else directory)",
             choices=("residency", "directory"),
         ),
         **READ_AHEAD_ARGUMENT,
