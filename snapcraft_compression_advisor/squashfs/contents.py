@@ -213,7 +213,11 @@ class KeptBlocks:
             if len(kept) >= wanted_bytes and kept:
                 self._kept.move_to_end(block)
                 return kept
-        contents = read(self._length(block, wanted_bytes, len(kept)))
+        if self._sparing:
+            wanted_bytes = -(-wanted_bytes // LEAST_BYTES) * LEAST_BYTES
+        else:
+            wanted_bytes = max(wanted_bytes, 2 * len(kept))
+        contents = read(min(block.raw_bytes, max(LEAST_BYTES, wanted_bytes)))
         with self._lock:
             before = self._kept.pop(block, b"")  # another thread may have wanted more
             longest = self._kept[block] = max(before, contents, key=len)
@@ -222,10 +226,3 @@ class KeptBlocks:
                 _, dropped = self._kept.popitem(last=False)
                 self._kept_bytes -= len(dropped)
         return contents
-
-    def _length(self, block: ImageBlock, wanted_bytes: int, kept_bytes: int) -> int:
-        """Return how much of a block to decompress."""
-        if self._sparing:
-            steps = max(1, -(-wanted_bytes // LEAST_BYTES))
-            return min(block.raw_bytes, steps * LEAST_BYTES)
-        return min(block.raw_bytes, max(LEAST_BYTES, wanted_bytes, 2 * kept_bytes))
