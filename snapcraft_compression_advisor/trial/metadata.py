@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from operator import mul
 
 from ..payload.inventory import Inventory
 from ..payload.source import Payload, SnapPayload
@@ -32,31 +33,32 @@ it was off by up to 30 %, of the applications by up to 3 %. Metadata is 0.2 to 1
 their images."""
 
 
-def metadata_of(inventory: Inventory, codec: str) -> float:
-    """Return the estimated bytes of the metadata, superblock and all."""
+def metadata_of(inventory: Inventory) -> dict[str, float]:
+    """Return the estimated bytes of the metadata by codec, superblock and all."""
     entries = inventory.entries.values()
     names = "".join(path.rpartition("/")[2] for path in inventory.entries)
     targets = "".join(entry.link_target or "" for entry in entries)
-    inode, character, block = BYTES_EACH[codec]
-    return (
-        SUPERBLOCK_BYTES
-        + inode * (1 + len({entry.identity for entry in entries}))  # 1: the root
-        + character * len((names + targets).encode("utf-8", "surrogateescape"))
-        + block * inventory.data_blocks
-    )
+    inodes = 1 + len({entry.identity for entry in entries})  # 1: the root
+    characters = len((names + targets).encode("utf-8", "surrogateescape"))
+    counts = (inodes, characters, inventory.data_blocks)
+    return {
+        codec: SUPERBLOCK_BYTES + sum(map(mul, bytes_each, counts))
+        for codec, bytes_each in BYTES_EACH.items()
+    }
 
 
-def metadata_bytes(payload: Payload, codec: str) -> float:
-    """Return the estimated bytes of a payload's metadata.
+def metadata_bytes(payload: Payload) -> dict[str, float]:
+    """Return the estimated bytes of a payload's metadata by codec.
 
     A built snap's own metadata shows by how much the estimate is off.
     """
-    estimated = metadata_of(payload.inventory, codec)
-    if not isinstance(payload, SnapPayload) or payload.packed_with not in BYTES_EACH:
+    estimated = metadata_of(payload.inventory)
+    if not isinstance(payload, SnapPayload) or payload.packed_with not in estimated:
         return estimated
     superblock = payload.image.superblock
     own = superblock.used_bytes - superblock.inode_table_start
-    return estimated * own / metadata_of(payload.inventory, payload.packed_with)
+    factor = own / estimated[payload.packed_with]
+    return {codec: factor * each for codec, each in estimated.items()}
 
 
 def padded_bytes(size_bytes: float) -> float:

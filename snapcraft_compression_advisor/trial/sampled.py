@@ -139,6 +139,7 @@ class _SampledTrial:
         self._payload = payload
         self._layout = layout
         self.ladder = Ladder(payload, layout, seed=seed)
+        self._metadata_bytes = metadata_bytes(payload)
         self._known: dict[str, dict[int, int]] = {}
         self._tried: dict[str, _Tried] = {}
 
@@ -233,7 +234,7 @@ class _SampledTrial:
     def _image_bytes(self, name: str) -> Interval:
         if name == self._known_codec and isinstance(self._payload, SnapPayload):
             return Interval.exactly(self._payload.image.image_bytes)
-        metadata = metadata_bytes(self._payload, name)
+        metadata = self._metadata_bytes[name]
         data, half_width = self._data_bytes(name)
         error = float(np.hypot(half_width, METADATA_ERROR * metadata))
         size = data + metadata

@@ -75,7 +75,7 @@ class TrimSizes:
         return self._metadata_bytes(())
 
     def _metadata_bytes(self, gone: Collection[str]) -> float:
-        return metadata_of(Without(self.payload, gone).inventory, self.codec)
+        return metadata_of(Without(self.payload, gone).inventory)[self.codec]
 
 
 def trim_sizes(

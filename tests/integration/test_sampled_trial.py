@@ -236,11 +236,11 @@ def test_metadata_is_within_its_error_and_a_snap_s_own_is_known(
         superblock = image.superblock
         true_bytes = superblock.used_bytes - superblock.inode_table_start
     with open_payload(library_prime) as payload:
-        estimated = metadata_bytes(payload, "lzo")
+        estimated = metadata_bytes(payload)["lzo"]
     assert estimated == pytest.approx(true_bytes, rel=METADATA_ERROR)
     with open_payload(snap) as payload:
-        assert metadata_bytes(payload, "lzo") == pytest.approx(true_bytes)
-        assert metadata_bytes(payload, "xz") < true_bytes
+        assert metadata_bytes(payload)["lzo"] == pytest.approx(true_bytes)
+        assert metadata_bytes(payload)["xz"] < true_bytes
 
 
 def test_payload_of_nothing_but_metadata_is_a_smallest_snap(tmp_path: Path) -> None:
