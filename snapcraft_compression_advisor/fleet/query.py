@@ -13,10 +13,11 @@ from typing import Any
 from ..core.errors import UsageError
 from ..core.frozen import frozen
 from ..core.printable import printable
+from ..report.markdown_printer import plain
 from . import imported
 from .dataset import current_rows, key_of, part_files
 
-FORMATS = ("text", "csv", "json")
+FORMATS = ("text", "json", "markdown", "csv")
 _MOST_COLUMNS = 60
 """Of a cell in text."""
 
@@ -116,6 +117,10 @@ def render_answer(answer: Answer, form: str) -> str:
         csv.writer(text, lineterminator="\n").writerows(table)
         return text.getvalue()
     cells = [tuple(map(_cell, row)) for row in (answer.heads, *answer.rows)]
+    if form == "markdown":
+        head, *rows = ([plain(cell) for cell in row] for row in cells)
+        marked = (head, ["---"] * len(head), *rows)
+        return "".join(f"| {' | '.join(row)} |\n" for row in marked)
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     figures = [all(map(_is_figure, col)) for col in zip(*answer.rows, strict=True)]
     figures = figures or [False] * len(widths)

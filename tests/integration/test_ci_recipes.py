@@ -111,7 +111,7 @@ def test_action_lints_and_says_where_its_reports_are(runner: Runner) -> None:
         ADVISOR_ARGUMENTS="--app=sample\n",
     )
     assert result.returncode == 0, result.stderr
-    assert result.stdout.startswith("::error file=prime,title=SCA301 ")
+    assert result.stdout.startswith("::error title=SCA301 ")
     outputs = runner.outputs()
     assert outputs["status"] == "1"
     sarif = json.loads(Path(outputs["sarif-file"]).read_text())
@@ -260,7 +260,7 @@ def test_shell_recipes_lint(tmp_path: Path) -> None:
         report.unlink(missing_ok=True)
         result = run_shell(command, tmp_path)
         assert result.returncode == 0, result.stderr
-        assert report.read_text().startswith("## compression-advisor: ")
+        assert report.read_text().startswith("### compression-advisor: ")
 
 
 def git(folder: Path, *arguments: str) -> None:

@@ -210,3 +210,14 @@ def test_a_cell_is_one_line_of_text_and_of_csv(root: Path) -> None:
         head, line = render_answer(answer, form).splitlines()
         assert (head + line).isprintable()
         assert "::set-output" in line
+
+
+def test_an_answer_in_markdown_is_a_table_without_markup_of_its_cells(
+    root: Path,
+) -> None:
+    answer = ask(root, "SELECT '<b>' AS \"a|b\", 1 AS n")
+    assert render_answer(answer, "markdown").splitlines() == [
+        "| a\\|b | n |",
+        "| --- | --- |",
+        "| \\<b\\> | 1 |",
+    ]
