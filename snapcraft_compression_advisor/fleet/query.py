@@ -118,8 +118,8 @@ def render_answer(answer: Answer, form: str) -> str:
         return text.getvalue()
     cells = [tuple(map(_cell, row)) for row in (answer.heads, *answer.rows)]
     if form == "markdown":
-        head, *rows = ([plain(cell) for cell in row] for row in cells)
-        marked = (head, ["---"] * len(head), *rows)
+        head, *below = ([plain(cell) for cell in row] for row in cells)
+        marked = (head, ["---"] * len(head), *below)
         return "".join(f"| {' | '.join(row)} |\n" for row in marked)
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     figures = [all(map(_is_figure, col)) for col in zip(*answer.rows, strict=True)]
