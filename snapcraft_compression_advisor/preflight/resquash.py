@@ -25,6 +25,7 @@ from ..squashfs.image import Image
 from ..squashfs.mksquashfs import (
     MINIMUM_IMAGE_BYTES,
     SYSTEM_SNAP_TYPES,
+    check_refusal,
     mksquashfs_version,
     owner_options,
     run_watched,
@@ -185,6 +186,7 @@ def _unpack(
         if shutil.which("unsquashfs") is None:
             raise
         message = f"unsquashfs cannot unpack {str(image)!r}"
+        check_refusal(error.details or "", message)
         raise BadDataError(
             message,
             details=error.details or str(error),

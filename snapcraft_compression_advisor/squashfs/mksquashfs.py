@@ -145,6 +145,20 @@ def unpack(image: Path, directory: Path) -> None:
         _check(status, output, command)
     _check_disk(output, f"unsquashfs cannot read {str(image)!r}")
     message = f"unsquashfs cannot unpack {str(image)!r}"
+    check_refusal(output, message)
+    raise BadDataError(
+        message,
+        details=_tail(output),
+        resolution="Check that the file is complete.",
+    )
+
+
+def check_refusal(output: str, message: str) -> None:
+    """Refuse to take a machine that unsquashfs doesn't work on for a broken image.
+
+    :param message: what it can't do.
+    :raises StorageError: if that is what it says.
+    """
     if refusal := _REFUSAL.search(output):
         message += f" on this machine: {refusal[0].strip()}"
         raise StorageError(
@@ -152,11 +166,6 @@ def unpack(image: Path, directory: Path) -> None:
             resolution="Use another version of squashfs-tools, or a machine with "
             "another amount of memory.",
         )
-    raise BadDataError(
-        message,
-        details=_tail(output),
-        resolution="Check that the file is complete.",
-    )
 
 
 def run_watched(

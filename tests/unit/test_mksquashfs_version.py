@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from snapcraft_compression_advisor.core.errors import BadDataError, StorageError
+from snapcraft_compression_advisor.preflight import resquash
 from snapcraft_compression_advisor.squashfs.mksquashfs import applies_deltas, unpack
 
 if TYPE_CHECKING:
@@ -47,3 +48,8 @@ def test_a_machine_that_unsquashfs_refuses_is_no_damaged_image(
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     with pytest.raises(error, match="cannot unpack"):
         unpack(tmp_path / "app.snap", tmp_path / "unpacked")
+    (tmp_path / "app.snap").touch()
+    with pytest.raises(error, match="cannot unpack"):
+        resquash._unpack(  # what the store's review does first
+            ("unsquashfs",), tmp_path / "app.snap", tmp_path / "tree", lambda _: None
+        )
