@@ -81,7 +81,9 @@ def test_advise_lint_and_pack_print_the_same_figures(
     (linted,) = json.loads(printed("lint", "--format", "json"))["payloads"]
     advisor = Advisor(find_project_dir=lambda: tmp_path, find_parts=dict)
     advisor.before_pack(Artifact(prime_dir=prime, compression="xz"))
-    shown = [str(each.args[1]) for each in emitter.interactions if each.args[1:]]
+    shown = [
+        str(each.args[1]) for each in emitter.interactions if each.args[0] == "progress"
+    ]
     packed = " ".join(each.strip() for each in shown)
 
     written = json.loads((tmp_path / "packed.json").read_text())
