@@ -6,7 +6,6 @@ From the scores that ``blind.py`` keeps in ``data``.
 from __future__ import annotations
 
 import statistics
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import directory_fit
@@ -14,7 +13,7 @@ import guess_time
 from draw import read_drawn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from blind import BlindScore
     from draw import Drawn
@@ -51,14 +50,16 @@ the reads of these files count.
 _ORDINALS = ("first", "second", "third", "fourth", "fifth")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Figure:
-    """A row of the table of figures."""
-
-    name: str
-    found: str
-    least: str
-    aim: str
+LIMITS = (
+    ("90 %", "97 %"),
+    ("65 %", "80 %"),
+    ("0.85 / 0.8", "0.92 / 0.88"),
+    ("0", "0"),
+    ("≤ 15 %", "≤ 5 %"),
+    ("85 to 97 %", "88 to 94 %"),
+    ("≤ 2.5", "≤ 1.8"),
+)
+"""Of each figure, what is wanted at least, and the aim."""
 
 
 def blind_lines(
@@ -78,10 +79,7 @@ def blind_lines(
     names = [f"{_ORDINALS[number]} draw" for number in reversed(range(len(earlier)))]
     yield f"| {' | '.join(('figure', 'found', 'at least', 'aim', *names))} |"
     yield "|---" * (4 + len(names)) + "|"
-    columns = [[*figures(each)] for each in (shown, *reversed(earlier))]
-    for each, *then in zip(*columns, strict=True):
-        found = (each.found, each.least, each.aim, *(it.found for it in then))
-        yield f"| {' | '.join((each.name, *found))} |"
+    yield from figure_rows(LIMITS, shown, *reversed(earlier))
     yield ""
     yield from unprivileged_lines(directory_fit.read_rows())
     yield ""
@@ -129,64 +127,49 @@ def _median_and_least(shares: Sequence[float]) -> str:
     return f"{statistics.median(shares):.3f} and {min(shares):.3f}"
 
 
-def figures(scores: Sequence[BlindScore]) -> Iterator[Figure]:
-    """Yield what all applications together come to, each counted once."""
+def figure_rows(
+    limits: Iterable[tuple[str, str]], *columns: Sequence[BlindScore]
+) -> Iterator[str]:
+    """Yield the rows of a table of figures.
+
+    :param limits: least and aim of each figure, of the first column.
+    :param columns: scores, each set of them a column.
+    """
+    found = ([*figures(each)] for each in columns)
+    for wanted, first, *others in zip(limits, *found, strict=True):
+        cells = (*first, *wanted, *(figure for _, figure in others))
+        yield f"| {' | '.join(cells)} |"
+
+
+def figures(scores: Sequence[BlindScore]) -> Iterator[tuple[str, str]]:
+    """Yield the figures of all applications together, each counted once."""
     ratios = [each.read_per_expected for each in scores]
-    yield Figure(
-        name="bytes read ÷ expected between 0.5 and 2",
-        found=_share(0.5 <= ratio <= 2 for ratio in ratios),  # noqa: PLR2004 (named)
-        least="90 %",
-        aim="97 %",
-    )
-    yield Figure(
-        name="bytes read ÷ expected between 0.75 and 1.33",
-        found=_share(0.75 <= ratio <= 1.33 for ratio in ratios),  # noqa: PLR2004
-        least="65 %",
-        aim="80 %",
-    )
-    yield Figure(
-        name="recall / precision by bytes, median",
-        found=" / ".join(
-            f"{statistics.median(each):.2f}"
-            for each in (
-                [score.recall for score in scores],
-                [score.precision for score in scores],
-            )
-        ),
-        least="0.85 / 0.8",
-        aim="0.92 / 0.88",
-    )
+    for low, high in ((0.5, 2), (0.75, 1.33)):
+        inside = _share(low <= ratio <= high for ratio in ratios)
+        yield f"bytes read ÷ expected between {low} and {high}", inside
+    recalls = [score.recall for score in scores]
+    precisions = [score.precision for score in scores]
+    medians = f"{statistics.median(recalls):.2f} / {statistics.median(precisions):.2f}"
+    yield "recall / precision by bytes, median", medians
     on_base = [each.on_base for each in scores if each.verdict_on_base]
-    yield Figure(
-        name="verdicts that the recording contradicts: whole system; snap on a base",
-        found="; ".join(
-            str(sum(each.contradicted for each in every)) if every else "—"
+    contradicted, undecided = zip(
+        *(
+            (
+                str(sum(each.contradicted for each in every)),
+                _share(each.undecided for each in every),
+            )
             for every in (scores, on_base)
+            if every
         ),
-        least="0",
-        aim="0",
+        strict=True,
     )
-    yield Figure(
-        name="undecided: whole system; snap on a base",
-        found="; ".join(
-            _share(each.undecided for each in every) if every else "—"
-            for every in (scores, on_base)
-        ),
-        least="≤ 15 %",
-        aim="≤ 5 %",
-    )
-    yield Figure(
-        name="recording inside the 90 % interval",
-        found=_share(each.held for each in scores),
-        least="85 to 97 %",
-        aim="88 to 94 %",
-    )
-    yield Figure(
-        name="width of that interval, high ÷ low, median",
-        found=f"{statistics.median(each.width for each in scores):.2f}",
-        least="≤ 2.5",
-        aim="≤ 1.8",
-    )
+    where = ": whole system; snap on a base" if on_base else ""
+    contradictions = "verdicts that the recording contradicts"
+    yield f"{contradictions}{where}", "; ".join(contradicted)
+    yield f"undecided{where}", "; ".join(undecided)
+    yield "recording inside the 90 % interval", _share(each.held for each in scores)
+    width = statistics.median(each.width for each in scores)
+    yield "width of that interval, high ÷ low, median", f"{width:.2f}"
 
 
 def _share(which: Iterator[bool]) -> str:
@@ -194,29 +177,33 @@ def _share(which: Iterator[bool]) -> str:
     return f"{sum(found)} of {len(found)} ({sum(found) / len(found):.0%})"
 
 
+_COLUMNS = (
+    "application", "from", "drawn as", "kind, guessed", "MB read",
+    "expected (interval)", "read ÷ expected", "inside", "recall", "precision",
+    "s saved, recorded", "guessed (interval)", "verdict, recorded", "guessed",
+)  # fmt: skip
+
+
 def score_table(scores: Sequence[BlindScore]) -> Iterator[str]:
     """Yield the scores of each application."""
-    yield (
-        "| application | Debian | drawn as | kind, guessed | MB read | expected "
-        "(interval) | read ÷ expected | inside | recall | precision | s saved, "
-        "recorded | guessed (interval) | verdict, recorded | guessed "
-        "| on a base, recorded | guessed |"
-    )
-    yield "|---" * 16 + "|"
+    on_base = any(each.verdict_on_base for each in scores)
+    columns = (*_COLUMNS, *(("on a base, recorded", "guessed") if on_base else ()))
+    yield f"| {' | '.join(columns)} |"
+    yield "|---" * len(columns) + "|"
     for each in scores:
         low, expected, high = (
             f"{size / 1e6:.1f}"
             for size in (each.low_bytes, each.expected_bytes, each.high_bytes)
         )
+        base = f" | {each.recorded_verdict_on_base} | {each.verdict_on_base}"
         yield (
-            f"| {each.application} | {each.distribution.rpartition(' ')[2]} "
+            f"| {each.application} | {each.distribution} "
             f"| {each.stratum} | {each.kind} | {each.read_bytes / 1e6:.1f} "
             f"| {expected} ({low} to {high}) | {each.read_per_expected:.2f} "
             f"| {'yes' if each.held else 'no'} | {each.recall:.2f} "
             f"| {each.precision:.2f} | {each.recorded_saved_s:.2f} "
             f"| {each.saved_s:.2f} ({each.saved_low_s:.2f} to {each.saved_high_s:.2f}) "
-            f"| {each.recorded_verdict} | {each.verdict} "
-            f"| {each.recorded_verdict_on_base} | {each.verdict_on_base} |"
+            f"| {each.recorded_verdict} | {each.verdict}{base if on_base else ''} |"
         )
 
 

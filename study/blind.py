@@ -201,25 +201,39 @@ def score(row: Drawn, trees: Path, base: Path, device: DeviceProfile) -> BlindSc
     :param device: on which seconds count.
     """
     name = snap_name(row.package)
-    payload = DirectoryPayload(trees / name)
-    profile = read_profile(FOLDERS[row.set] / f"{name}.json")
-    guessed = static_launch_set(payload, name)
-    recorded = fit_profile(profile, payload.inventory).launch_set
-    compared = compare_launches(guessed.files, profile, payload.inventory)
+    recording = FOLDERS[row.set] / f"{name}.json"
+    found, sets = score_payload(trees / name, recording, device)
     with tempfile.TemporaryDirectory(dir=trees, prefix=".own-") as scratch:
         own = Path(scratch) / name
         link_own_files(trees / name, base, own)
-        sets = [_within(own, guessed), _within(own, recorded)]
+        sets = [_within(own, each) for each in sets]
         own_trial = try_blocks(DirectoryPayload(own))
         on_base = [_verdict(each, own_trial, device) for each in sets]
+    return replace(
+        found,
+        distribution=DISTRIBUTIONS[row.release],
+        stratum=row.stratum,
+        verdict_on_base=on_base[0],
+        recorded_verdict_on_base=on_base[1],
+    )
+
+
+def score_payload(
+    tree: Path, recording: Path, device: DeviceProfile
+) -> tuple[BlindScore, Sequence[LaunchSet]]:
+    """Return how the guess of a payload does, and what was guessed and recorded."""
+    payload, profile = DirectoryPayload(tree), read_profile(recording)
+    guessed = static_launch_set(payload, tree.name)
+    recorded = fit_profile(profile, payload.inventory).launch_set
+    compared = compare_launches(guessed.files, profile, payload.inventory)
     trial = try_blocks(payload)
     (saved,) = savings(guessed, trial, [device])
     (recorded_saved,) = savings(recorded, trial, [device])
     share = guessed.read_share
-    return BlindScore(
-        application=name,
-        distribution=DISTRIBUTIONS[row.release],
-        stratum=row.stratum,
+    found = BlindScore(
+        application=tree.name,
+        distribution="",
+        stratum="",
         kind=guessed.basis.kind if guessed.basis is not None else "",
         read_bytes=compared.read_bytes,
         expected_bytes=round(compared.expected_bytes * share.mid),
@@ -234,9 +248,8 @@ def score(row: Drawn, trees: Path, base: Path, device: DeviceProfile) -> BlindSc
         saved_low_s=round(saved.seconds.low, 4),
         saved_high_s=round(saved.seconds.high, 4),
         recorded_saved_s=round(recorded_saved.seconds.mid, 4),
-        verdict_on_base=on_base[0],
-        recorded_verdict_on_base=on_base[1],
     )
+    return found, (guessed, recorded)
 
 
 def _within(own: Path, launch_set: LaunchSet) -> LaunchSet:

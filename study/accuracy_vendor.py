@@ -1,0 +1,88 @@
+"""How well the guess does on what vendors publish, for ``accuracy.py``.
+
+From the scores that ``vendor_blind.py`` keeps in ``data``, and from Debian's blind set,
+scored again by the same guess.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from accuracy_blind import figure_rows, score_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from blind import BlindScore
+    from vendor_draw import Drawn
+
+LIMITS = (
+    ("90 %", "97 %"),
+    ("60 %", "80 %"),
+    ("0.85 / 0.75", "0.93 / 0.88"),
+    ("0", "0"),
+    ("≤ 20 %", "≤ 8 %"),
+    ("85 to 97 %", "88 to 94 %"),
+    ("≤ 2.6", "≤ 1.8"),
+)
+"""Of each figure, what is wanted at least, and the aim."""
+
+INTRODUCTION = """\
+## Applications that vendors built
+
+Most snaps aren't made of Debian's packages. A second corpus is made of what vendors
+publish at PyPI, npm, Maven's and Go's, laid out as snapcraft does it and started by
+launchers in the forms that vendors use. The [sources](../study/data/vendor-sources.yaml)
+were listed by kind before one of them was downloaded. A seed
+[drew](../study/data/vendor-drawn.csv) the order of work, each one's launcher, and which
+are blind. They were built, recorded from mounts, and scored once by
+
+    sudo .venv/bin/python study/vendor_launches.py --trees TREES --cache CACHE --windows
+    .venv/bin/python study/vendor_blind.py --trees TREES/blind
+
+The counts and intervals are of Debian's applications and of vendors' other half, with
+{by_hand} more that were chosen by hand (`vendor_counts.py`). The base isn't part of
+these payloads, so there is one verdict, for a snap that is packed with xz, on the
+calibrated machine. The last column has Debian's blind set above, scored again by the
+same guess:
+
+    .venv/bin/python study/blind.py --trees DRAWN/blind --bases CACHE -o AGAIN
+"""
+
+
+def vendor_lines(
+    scores: Sequence[BlindScore],
+    again: Sequence[BlindScore],
+    drawn: Sequence[Drawn],
+    by_hand: int,
+) -> Iterator[str]:
+    """Yield the section of the page, nothing if there are no scores.
+
+    :param again: of Debian's blind set, by the guess that made ``scores``.
+    :param by_hand: number of the applications in the fit that weren't drawn.
+    """
+    if not scores:
+        return
+    yield INTRODUCTION.format(by_hand=by_hand)
+    names = ("figure", "vendors' blind set", "at least", "aim")
+    columns = [scores, *([again] if again else [])]
+    names = (*names, "Debian's")[: len(columns) + 3]
+    yield f"| {' | '.join(names)} |"
+    yield "|---" * len(names) + "|"
+    yield from figure_rows(LIMITS, *columns)
+    yield ""
+    yield from score_table(scores)
+    yield ""
+    outcomes = Counter((row.set, row.outcome) for row in drawn if row.outcome)
+    kinds = len({row.kind for row in drawn if row.outcome == "recorded"})
+    recorded, failed = (
+        outcomes["fit", which] + outcomes["blind", which]
+        for which in ("recorded", "failed")
+    )
+    yield (
+        f"{recorded} of {kinds} kinds were recorded, {outcomes['blind', 'recorded']} of "
+        f"them blind. {failed} couldn't be built or recorded, or are too large: the next "
+        "of their kind took their place. The others of the list weren't tried."
+    )
+    yield ""
