@@ -197,7 +197,7 @@ def score_table(scores: Sequence[BlindScore]) -> Iterator[str]:
         )
         base = f" | {each.recorded_verdict_on_base} | {each.verdict_on_base}"
         yield (
-            f"| {each.application} | {each.distribution} "
+            f"| {each.application} | {each.distribution.rpartition(' ')[2]} "
             f"| {each.stratum} | {each.kind} | {each.read_bytes / 1e6:.1f} "
             f"| {expected} ({low} to {high}) | {each.read_per_expected:.2f} "
             f"| {'yes' if each.held else 'no'} | {each.recall:.2f} "

@@ -33,10 +33,11 @@ INTRODUCTION = """\
 
 Most snaps aren't made of Debian's packages. A second corpus is made of what vendors
 publish at PyPI, npm, Maven's and Go's, laid out as snapcraft does it and started by
-launchers in the forms that vendors use. The [sources](../study/data/vendor-sources.yaml)
-were listed by kind before one of them was downloaded. A seed
-[drew](../study/data/vendor-drawn.csv) the order of work, each one's launcher, and which
-are blind. They were built, recorded from mounts, and scored once by
+launchers in the forms that vendors use. The
+[sources](../../study/data/vendor-sources.yaml) were listed by kind before one of them
+was downloaded. A seed [drew](../../study/data/vendor-drawn.csv) the order of work, each
+one's launcher, and which are blind. They were built, recorded from mounts, and scored
+once by
 
     sudo .venv/bin/python study/vendor_launches.py --trees TREES --cache CACHE --windows
     .venv/bin/python study/vendor_blind.py --trees TREES/blind
@@ -81,8 +82,8 @@ def vendor_lines(
         for which in ("recorded", "failed")
     )
     yield (
-        f"{recorded} of {kinds} kinds were recorded, {outcomes['blind', 'recorded']} of "
-        f"them blind. {failed} couldn't be built or recorded, or are too large: the next "
-        "of their kind took their place. The others of the list weren't tried."
+        f"{recorded} of {kinds} kinds were recorded, {outcomes['blind', 'recorded']} "
+        f"of them blind. {failed} couldn't be built or recorded, or are too large: the "
+        "next of their kind took their place. The others of the list weren't tried."
     )
     yield ""

@@ -145,7 +145,7 @@ def main(words: Sequence[str] | None = None) -> int:
     arguments = parser.parse_args(words)
     if arguments.set != "blind" and arguments.output == SCORES:
         parser.error("-o FILE is needed: these aren't scores of the blind set")
-    if arguments.set == "blind" and arguments.names:
+    if arguments.output == SCORES and arguments.names:
         parser.error("the blind set is scored as a whole")
     if arguments.output.exists():
         print(f"{arguments.output} is there: it is scored once.", file=sys.stderr)

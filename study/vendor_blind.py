@@ -7,7 +7,7 @@
 As ``blind.py`` does for Debian's: each recorded application of the set
 (``data/vendor-drawn.csv``) is guessed from its files and compared with its recording,
 and ``data/vendor-scores.csv`` isn't written over. ``accuracy.py`` makes a section of
-``docs/study/accuracy.md`` from it. The fit half has those that were chosen by hand, too.
+``docs/study/accuracy.md`` from it. The fit half has those chosen by hand, too.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from blind import DEVICE, score_payload, write_scores
 from snapcraft_compression_advisor.devices.device_file import read_device
-from vendor_draw import DATA, SETS, read_drawn
+from vendor_draw import DATA, SETS, sources
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,14 +50,15 @@ def main(words: Sequence[str] | None = None) -> int:
     if missing := sorted(name for name, tree in trees.items() if not tree.is_dir()):
         print(f"Missing: {', '.join(missing)}.", file=sys.stderr)
         return 1
-    drawn = {row.source: row.kind for row in read_drawn()}
+    known = sources()
     device = read_device(DEVICE)
     write_scores(
         arguments.output,
         [
             replace(
                 score_payload(trees[path.stem], path, device)[0],
-                stratum=drawn.get(path.stem, ""),
+                distribution=known[path.stem].registry if path.stem in known else "",
+                stratum=known[path.stem].kind if path.stem in known else "",
             )
             for path in recordings
         ],

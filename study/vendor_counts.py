@@ -5,13 +5,13 @@
 
 TREES holds the payloads that ``data/vendor-launches.csv`` names, laid out as snapcraft
 does it; their launches were recorded from a mount (``record``) and are kept in
-``data/vendor/``. What only they tell goes into ``data/vendor-counts.csv``, and from
-there into the priors: ways and classes of blocks that no recorded launch of Debian's
-applications has. So no guess of these changes. Each application counts for
+``data/vendor/``. Their counts go into ``data/vendor-counts.csv``, and from there into
+the priors, beside those of Debian's applications. Each application counts for
 :data:`MOST_OF_ONE` blocks of a class at most, however large it is.
 
 The script also writes what each application read per byte expected by the counts of
-the others. It runs after ``static_fit.py``, which leaves these counts out.
+the others; the intervals of kinds come from these ratios and Debian's. It runs after
+``static_fit.py``, which leaves these counts out.
 """
 
 from __future__ import annotations
@@ -19,31 +19,27 @@ from __future__ import annotations
 import argparse
 import csv
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import replace
 from pathlib import Path
-from statistics import median
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.launch.guess.priors import (
-    FEWEST_WAITING,
     Counts,
     Priors,
     parse_priors,
 )
 from snapcraft_compression_advisor.launch.guess.priors_document import read_document
-from snapcraft_compression_advisor.launch.guess.traits import TRAITS
-from static_data import count, read_application, score
+from static_data import count, read_application, score, weighed
 from static_fit import PRIORS, document_text, priors_document
-from static_folds import of_new
+from static_folds import OF_NEW, kind_spread, of_new
+from vendor_draw import read_drawn
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from snapcraft_compression_advisor.core.units import Interval
     from static_data import Application
-
-Value = TypeVar("Value")
 
 DATA = Path(__file__).parent / "data"
 LAUNCHES = DATA / "vendor"
@@ -53,12 +49,13 @@ TABLE = DATA / "vendor-launches.csv"
 MOST_OF_ONE = 50
 """Files or blocks of a class that one application counts for."""
 
-KINDS = frozenset((*TRAITS, "Flutter"))
-"""Those that Debian's applications aren't told apart by."""
+_OURS = " (vendor)"
+"""Behind the names of applications that aren't Debian's, which has some, too."""
 
 _COLUMNS = ("application", "source", "version", "kind", "read_blocks", "read_expected")
 _SHARED = re.compile(
-    r".* ((Go|Rust)( [<>=]+\d+)?|(node|libflutter_linux_gtk|libapp|libcef)( \d+)?)"
+    r".* ((Go|Rust|Bun|Haskell)( \d+)?"
+    r"|(node|bun|libflutter_linux_gtk|libapp|libcef)( \d+)?)"
     r"|carried"
     r"|data(-first)? (java-linked-modules|flutter|web-engine|python-library|node-child)"
     r"\S*( \d+ of \d+)?"
@@ -77,7 +74,7 @@ def main() -> None:
         read_application(path.stem, trees / path.stem, LAUNCHES)
         for path in sorted(LAUNCHES.glob("*.json"))
     ]
-    counted = {each.name: only_new(count(each), debian) for each in applications}
+    counted = {each.name: limited(count(each), debian) for each in applications}
     write_counts(counted)
     ratios = {
         each.name: score(
@@ -95,18 +92,18 @@ def main() -> None:
     )
 
 
-def only_new(counts: tuple[Counts, Counts], debian: Priors) -> tuple[Counts, Counts]:
-    """Return what Debian's launches have no counts of, each for so many at most."""
+def limited(counts: tuple[Counts, Counts], debian: Priors) -> tuple[Counts, Counts]:
+    """Return counts of one application, each for so many files or blocks at most.
+
+    Classes of blocks count if Debian's applications or several of these have them.
+    """
     files, blocks = Counts(), Counts()
-    for found, known, new in (
-        (counts[0], debian.files, files),
-        (counts[1], debian.blocks, blocks),
-    ):
+    for found, kept in ((weighed(counts[0]), files), (counts[1], blocks)):
         for key, number in found.counted.items():
-            if known.counted[key] or (new is blocks and not _SHARED.fullmatch(key)):
-                continue
-            most = min(number, MOST_OF_ONE)
-            new.add(key, read=round(found.read[key] * most / number), counted=most)
+            known = kept is files or debian.blocks.counted[key]
+            if known or _SHARED.fullmatch(key):
+                most = min(number, MOST_OF_ONE)
+                kept.add(key, read=round(found.read[key] * most / number), counted=most)
     return files, blocks
 
 
@@ -123,35 +120,35 @@ def with_counts(priors: Priors, counts: Iterable[tuple[Counts, Counts]]) -> Prio
     return replace(priors, files=files, blocks=blocks)
 
 
-def with_vendors(priors: Priors) -> Priors:
-    """Return priors of Debian's applications with what vendors' tell besides."""
-    kinds: dict[str, tuple[tuple[str, float], ...]] = {}
-    for row in _rows(TABLE):
-        if row["kind"] in KINDS and row["read_expected"]:
-            own = (row["application"], float(row["read_expected"]))
-            kinds[row["kind"]] = (*kinds.get(row["kind"], ()), own)
+def with_vendors(priors: Priors, rows: Iterable[Mapping[str, str]] = ()) -> Priors:
+    """Return priors of Debian's applications with what vendors' tell besides.
+
+    :param rows: of the table, by default all.
+    """
+    kinds = {kind: list(recorded) for kind, recorded in priors.kinds.items()}
+    own = set()
+    for row in rows or _rows(TABLE):
+        ratio = float(row["read_expected"] or 1)
+        own.add(row["kind"])
+        kinds.setdefault(row["kind"], []).append((row["application"] + _OURS, ratio))
+    debian = _not_of_new(priors.read_share)
     spreads = {
-        kind: _spread(priors.read_share, [ratio for _, ratio in rows])
-        for kind, rows in kinds.items()
+        kind: of_new(kind_spread([ratio for _, ratio in kinds[kind]], debian))
+        for kind in own
     }
     return replace(
         with_counts(priors, kept_counts()),
-        kinds={**priors.kinds, **kinds},
+        kinds={kind: tuple(recorded) for kind, recorded in kinds.items()},
         kind_shares={**priors.kind_shares, **spreads},
     )
 
 
-def _spread(share: Interval, ratios: list[float]) -> Interval:
-    """Return what a kind reads per byte expected, by that of all others.
-
-    A few recordings only widen it, as far as new applications need it wider; of one or
-    two, half or twice as much may be read.
-    """
-    if len(ratios) < FEWEST_WAITING:
-        return Interval(low=0.5, mid=1.0, high=2.0)
-    own = of_new(Interval(low=min(ratios), mid=median(ratios), high=max(ratios)))
-    low, high = min(share.low, own.low), max(share.high, own.high)
-    return replace(share, low=round(low, 3), high=round(high, 3))
+def _not_of_new(share: Interval) -> Interval:
+    """Return a spread before ``of_new`` widened it."""
+    low, high = (
+        share.mid * (end / share.mid) ** (1 / OF_NEW) for end in (share.low, share.high)
+    )
+    return replace(share, low=low, high=high)
 
 
 def without_vendors(priors: Priors) -> Priors:
@@ -162,19 +159,25 @@ def without_vendors(priors: Priors) -> Priors:
     )
     for more_files, more_blocks in kept_counts():
         for kept, more in ((files, more_files), (blocks, more_blocks)):
-            for key in more.counted:
-                del kept.counted[key], kept.read[key]
+            kept.read.subtract(more.read)
+            kept.counted.subtract(more.counted)
     return replace(
         priors,
-        files=files,
-        blocks=blocks,
-        kinds=_besides(priors.kinds),
-        kind_shares=_besides(priors.kind_shares),
+        files=_counted(files),
+        blocks=_counted(blocks),
+        kinds={
+            kind: debian
+            for kind, recorded in priors.kinds.items()
+            if (debian := tuple(row for row in recorded if not row[0].endswith(_OURS)))
+        },
     )
 
 
-def _besides(kinds: Mapping[str, Value]) -> dict[str, Value]:
-    return {name: value for name, value in kinds.items() if name not in KINDS}
+def _counted(counts: Counts) -> Counts:
+    """Return counts without what nothing was counted of."""
+    found = {key: number for key, number in counts.counted.items() if number > 0}
+    read = {key: counts.read[key] for key in found}
+    return Counts(read=Counter(read), counted=Counter(found))
 
 
 def kept_counts() -> Iterator[tuple[Counts, Counts]]:
@@ -202,8 +205,11 @@ def write_counts(counted: dict[str, tuple[Counts, Counts]]) -> None:
 def write_table(applications: Iterable[Application], ratios: dict[str, float]) -> None:
     """Write what each application read per byte expected without it."""
     rows = {row["application"]: row for row in _rows(TABLE)}
+    versions = {row.source: row.version for row in read_drawn()}
     for each in applications:
-        rows[each.name] |= {
+        name = each.name
+        rows.setdefault(name, {"application": name, "source": versions.get(name, "")})
+        rows[name] |= {
             "kind": each.kind,
             "read_blocks": str(sum(len(numbers) for _, numbers in each.read.values())),
             "read_expected": f"{ratios[each.name]:.2f}",

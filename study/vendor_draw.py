@@ -16,7 +16,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import sys
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -79,7 +79,13 @@ class Source:
     code: str = ""
     runtime: str = ""
     onefile: bool = False
-    until: str = field(default="")
+    until: str = ""
+
+    @property
+    def registry(self) -> str:
+        """Name of the registry that has the application."""
+        named = {"npm": self.npm, "PyPI": self.pip, "Maven": self.mvn, "Go": self.go}
+        return next(name for name, packages in named.items() if packages)
 
 
 def read_kinds() -> Mapping[str, Mapping[str, Any]]:
@@ -122,9 +128,7 @@ def draw(kinds: Mapping[str, Mapping[str, Any]], seed: str) -> list[Drawn]:
                     kind=kind,
                     rank=rank,
                     source=name,
-                    launcher=launchers[
-                        int(key("launcher", name), 16) % len(launchers)
-                    ],
+                    launcher=launchers[int(key("launcher", name), 16) % len(launchers)],
                     set=tuple(SETS)[(start + rank) % 2] if wanted else "",
                 )
             )

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING
 from drawn_commands import refuse
 from prime_error import PrimeError
 from vendor_draw import SETS, read_drawn, sources, write_drawn
-from vendor_layout import fetch, lay_out, versions
+from vendor_layout import lay_out, versions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 
 AHEAD = 5
 """Sources that are downloaded meanwhile; the first that is there is recorded."""
-TIMEOUT_S = 120
-ATTEMPTS = 4
+TIMEOUT_S = 75
+ATTEMPTS = 8
 _DROPPED = "dropped the system's caches"
 _REASON_LENGTH = 120
 
@@ -76,18 +76,16 @@ def record(source: Source, tree: Path, output: Path) -> None:
 
 
 def attempt(
-    row: Drawn, source: Source, trees: Path, cache: Path, fetched: Future[Path]
+    row: Drawn, source: Source, tree: Path, cache: Path, built: Future[None]
 ) -> Drawn:
-    """Build and record one application; return its row with the outcome.
+    """Record one application; return its row with the outcome.
 
-    :param fetched: its downloads, as soon as they are there.
+    :param built: done as soon as the tree is there.
     """
-    tree = trees / row.set / source.name
     output = SETS[row.set] / f"{source.name}.json"
     output.parent.mkdir(exist_ok=True)
     try:
-        fetched.result()
-        lay_out(source, row.launcher, tree, cache)
+        built.result()
         version = "; ".join(versions(source, cache))
         record(source, tree, output)
     except (PrimeError, OSError, ValueError, subprocess.SubprocessError) as error:
@@ -120,26 +118,25 @@ def run(arguments: argparse.Namespace) -> None:
     known = sources()
     until = time.time() + 60 * arguments.minutes
 
+    def tree_of(row: Drawn) -> Path:
+        return Path(arguments.trees, row.set, row.source)
+
     def waiting() -> list[Drawn]:
-        return [
-            row
-            for row in read_drawn()
-            if row.set
-            and not row.outcome
-            and known[row.source].window in ((False, True)[: arguments.windows + 1])
-        ]
+        rows = [row for row in read_drawn() if row.set and not row.outcome]
+        own = [r for r in rows if arguments.windows or not known[r.source].window]
+        return sorted(own, key=lambda row: row.rank)
 
     with ThreadPoolExecutor(2) as pool:
-        fetched: dict[str, Future[Path]] = {}
+        built: dict[str, Future[None]] = {}
         while (rows := waiting()) and time.time() < until:
             for row in rows[: 1 + AHEAD]:
-                if row.source not in fetched:
-                    source = known[row.source]
-                    fetched[row.source] = pool.submit(fetch, source, arguments.cache)
-            there = (row for row in rows if row.source in fetched)
-            row = next((r for r in there if fetched[r.source].done()), rows[0])
-            places = arguments.trees, arguments.cache
-            done = attempt(row, known[row.source], *places, fetched[row.source])
+                if row.source not in built:
+                    words = known[row.source], row.launcher, tree_of(row)
+                    built[row.source] = pool.submit(lay_out, *words, arguments.cache)
+            there = (row for row in rows if row.source in built)
+            row = next((r for r in there if built[r.source].done()), rows[0])
+            words = known[row.source], tree_of(row), arguments.cache
+            done = attempt(row, *words, built[row.source])
             put(done)
             print(f"{row.kind}, {row.set}: {row.source} {done.outcome}", flush=True)
         pool.shutdown(cancel_futures=True)

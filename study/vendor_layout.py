@@ -297,7 +297,9 @@ def _java(
     else:
         installed = Path(shutil.which("java") or "java").resolve().parent.parent
         ignore = shutil.ignore_patterns("jmods", "src.zip", "docs", "man", "legal")
-        shutil.copytree(installed, runtime, ignore=ignore, ignore_dangling_symlinks=True)
+        shutil.copytree(
+            installed, runtime, ignore=ignore, ignore_dangling_symlinks=True
+        )
     jars = sorted(path.name for path in (root / "lib").glob("*.jar"))
     text = OF_JAVA.get(launcher, LAUNCHERS[launcher])
     _script(
@@ -378,7 +380,9 @@ def versions(source: Source, cache: Path) -> Iterator[str]:
     folder = cache / source.name
     for path in sorted(folder.glob("site/*.dist-info")):
         name, _, version = path.name.removesuffix(".dist-info").partition("-")
-        wanted = {each.partition("==")[0].lower().replace("-", "_") for each in source.pip}
+        wanted = {
+            each.partition("==")[0].lower().replace("-", "_") for each in source.pip
+        }
         if name.lower() in wanted:
             yield f"{name} {version}"
     yield from (path.stem for path in sorted(folder.glob("*.[tw][gh][zl]")))

@@ -47,7 +47,7 @@ SCORE = BlindScore(
 
 
 def found(*scores: BlindScore) -> list[str]:
-    return [figure.found for figure in figures(scores)]
+    return [found for _, found in figures(scores)]
 
 
 def test_the_interval_holds_what_was_read() -> None:
