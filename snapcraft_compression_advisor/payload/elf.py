@@ -61,6 +61,8 @@ _DT_SONAME, _DT_RPATH, _DT_RUNPATH = 14, 15, 29
 _STRINGS = (_DT_NEEDED, _DT_SONAME, _DT_RPATH, _DT_RUNPATH)
 
 _NODE = b"\0_ZN4node5Start"  # its main function, which programs that embed it call
+_COMPILERS = ((b"rustc version", "Rust"), (b"GHC ", "Haskell"))
+_BUN = b"\0BUN_1."  # the version of its symbols, in its own programs and others'
 _UNLOADED = re.compile(
     rb"\.(z?debug|symtab|strtab|shstrtab|comment|note|gnu|stab|gdb|line|SUNW|llvm)"
 )
@@ -246,19 +248,25 @@ class Elf:
 
     @property
     def language(self) -> str:
-        """``Go``, ``Rust`` or ``Node``, whose programs are read alike; else empty.
+        """``Go``, ``Rust``, ``Haskell``, ``Node`` or ``Bun``, read alike each.
 
-        Node is there under another name where a program was put into it.
+        Empty if it is none of them. Node and Bun are there under another name if a
+        program was put into them.
         """
-        if _NODE in self.dynamic_names():
+        names = self.dynamic_names()
+        if _NODE in names:
             return "Node"
+        if _BUN in names:
+            return "Bun"
         for section in self.sections:
             if section.name in (b".gopclntab", b".go.buildinfo"):
                 return "Go"
             if section.name == b".comment":
                 length = min(section.end - section.start, MAX_STRING_BYTES)
-                if b"rustc version" in self._read(section.start, length):
-                    return "Rust"
+                comment = self._read(section.start, length)
+                for mark, language in _COMPILERS:
+                    if mark in comment:
+                        return language
         return ""
 
     def linkage(self) -> ElfLinkage:

@@ -77,6 +77,19 @@ def test_program_whose_qml_cannot_be_seen_is_a_blind_spot() -> None:
     assert BlindSpot(reason="embedded-code", where="usr/bin/hello") in spots
 
 
+def test_program_that_links_qml_for_the_web_engine_is_no_blind_spot() -> None:
+    files = {
+        **MODULES,
+        "usr/bin/hello": make_elf(needed=["libQt5Qml.so.5", "libQt5WebEngine.so.5"]),
+        f"{LIB}/libQt5WebEngine.so.5": make_elf(),
+    }
+    payload = make_payload(
+        files, base="bare", apps={"hello": {"command": "usr/bin/hello"}}
+    )
+    spots = find_candidates(payload, "hello").blind_spots
+    assert "embedded-code" not in {spot.reason for spot in spots}
+
+
 def test_program_without_qml_reads_no_module() -> None:
     files = {**MODULES, "usr/bin/hello": make_elf() + b"\nimport QtQuick\n"}
     assert set(found(files, "usr/bin/hello")) == {"usr/bin/hello"}

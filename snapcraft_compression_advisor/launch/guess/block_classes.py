@@ -36,6 +36,9 @@ EDGE_BLOCKS = 3
 sides of a page fault on a mapping (``do_sync_mmap_readahead``, mm/filemap.c)."""
 
 _TEXT_SIZES = (8, 32, 128)
+MOST_DOUBLINGS = 9
+"""Of one block of code, in which programs of a language are told apart."""
+
 _LIBRARY_NAME = re.compile(r"(lib[A-Za-z_+]+[A-Za-z_+\d]*?)(?:[-.]?\d[\d.]*)?\.so.*")
 
 
@@ -56,15 +59,15 @@ def block_keys(
         return tuple(_data_keys(candidate, block_count))
     size = _size_class(parts.text_bytes)
     name = file_name_class(candidate.entry.path)
-    if parts.language == "Node":  # under whichever name
-        name = "node"
+    if parts.language in ("Node", "Bun"):  # under whichever name
+        name = parts.language.lower()
     places = _places(parts)
     return tuple(
         (
             place,
             f"{place} {size}",
             f"{place} {size} {candidate.role}",
-            *_of_language(place, parts.language, size),
+            *_of_language(place, parts),
             f"{place} {name}",
             *_stretch(place, name, number * STRETCHES // len(places)),
         )
@@ -72,10 +75,12 @@ def block_keys(
     )
 
 
-def _of_language(place: str, language: str, size: str) -> Iterator[str]:
-    if language:
-        yield f"{place} {language}"
-        yield f"{place} {language} {size}"
+def _of_language(place: str, parts: ElfParts) -> Iterator[str]:
+    """Yield the classes of a language's programs: a large one reads no more code."""
+    if parts.language:
+        yield f"{place} {parts.language}"
+        size = min((parts.text_bytes // DATA_BLOCK_BYTES).bit_length(), MOST_DOUBLINGS)
+        yield f"{place} {parts.language} {size}"
 
 
 def _stretch(place: str, name: str, stretch: int) -> Iterator[str]:

@@ -197,7 +197,7 @@ _WEB_OPENS = (
         _WEB,
         ("web-engine-code-points", r"", r"icudtl\.dat"),
         ("web-engine-snapshot", r"", r"snapshot_blob\.bin"),
-        ("web-engine-context-snapshot", r"", r"v8_context_snapshot\S*\.bin"),
+        ("web-engine-context-snapshot", r"", r"(browser_)?v8_context_snapshot\S*\.bin"),
         ("web-engine-resources", r"", r".*\.pak"),
         ("web-engine-locale", r"locales", r"en-US\.pak"),
         ("web-engine-crash-reports", r"", r"chrome_crashpad_handler"),

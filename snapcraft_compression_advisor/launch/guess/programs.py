@@ -39,6 +39,11 @@ _STARTED_UNSEEN = {
 }
 """Programs that start others without a script that says so, and which."""
 
+MAX_LITERALS = 200
+"""Texts of a Python launcher that may name what it starts."""
+
+_EXECS = re.compile(r"\bos\.(?:exec[lv]p?e?|posix_spawnp?)\(")
+_LITERAL = re.compile(r"""["']([^"'\n]+)["']""")
 _VARIABLE = re.compile(r"\$(\w+|\{\w+\})")
 _BUILT_IN = frozenset({"[", "echo", "false", "kill", "printf", "pwd", "test", "true"})
 _MODULE_PATHS = frozenset({"-p", "--module-path"})
@@ -180,12 +185,30 @@ class _Walk:
             self._follow_shell_script(program, head.decode(errors="replace"))
             return
         name = posixpath.basename(shebang.interpreter)
+        if "python" in name:
+            self._follow_exec(program, head.decode(errors="replace"))
         if not any(followed in name for followed in _FOLLOWED):
             self.followed = False
         runtime = runtime_of(name)
         known = runtime is not None and runtime.loads is not None
         if not (known or any(each in name for each in _KNOWN)):
             self._blind("unfollowed-runtime", program.path, name)
+
+    def _follow_exec(self, script: Entry, text: str) -> None:
+        """Start what a Python script replaces itself by, if its text names that."""
+        if not _EXECS.search(text):
+            return
+        folder = posixpath.dirname(script.path)
+        named = [
+            entry
+            for word in itertools.islice(_LITERAL.findall(text), MAX_LITERALS)
+            for entry in self._named(word, script, folder)
+            if entry.executable and entry is not script
+        ]
+        for entry in named:
+            self._add(entry)
+        if not named:
+            self._blind("computed-command", script.path)
 
     def _blind(self, reason: BlindReason, where: str, what: str = "") -> None:
         self.blind_spots[BlindSpot(reason=reason, where=where, what=what)] = None

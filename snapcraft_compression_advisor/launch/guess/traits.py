@@ -26,7 +26,9 @@ _CARRIERS = (
 TRAITS = (
     *dict.fromkeys(name for _, name in _CARRIERS),
     CARRYING,
+    "program in Bun",
     "program in Go",
+    "program in Haskell",
     "program in Rust",
 )
 

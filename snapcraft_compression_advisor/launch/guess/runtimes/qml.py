@@ -128,6 +128,8 @@ def _loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
         if content.startswith(ELF_MAGIC):
             uris.update(dict.fromkeys(modules.imported_by(content)))
     near = [each for each in app.triggers if each.near and _MAPPED.fullmatch(each.name)]
+    if any("WebEngine" in each.name for each in app.triggers):
+        near = []  # it links QML's libraries, whether the program has any QML or not
     loaded = [*modules.loaded(uris)]
     if loaded:
         yield from modules.loaded((*_START, *uris))

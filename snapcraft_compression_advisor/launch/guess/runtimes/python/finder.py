@@ -30,7 +30,7 @@ class Module:
     """A module that was found.
 
     :param read: the file that an import of it reads.
-    :param source: its source, ``None`` of an extension module.
+    :param source: its source, ``None`` of an extension without one beside it.
     :param package: that its relative imports start from.
     :param folder: the directory that was searched.
     """
@@ -88,29 +88,16 @@ class ModuleFinder:
         return None
 
     def _at(self, place: str, name: str, folder: str) -> Module | None:
-        package = self._entries.get(f"{place}/__init__.py")
-        if package is not None:
-            return Module(
-                read=self._compiled(package),
-                source=package,
-                package=name,
-                folder=folder,
-            )
-        for suffix in self._suffixes:
-            package = self._entries.get(f"{place}/__init__{suffix}")
-            if package is not None:
-                return Module(read=package, source=None, package=name, folder=folder)
         above = name.rpartition(".")[0]
-        for suffix in self._suffixes:
-            extension = self._entries.get(place + suffix)
-            if extension is not None:
-                return Module(read=extension, source=None, package=above, folder=folder)
-        module = self._entries.get(f"{place}.py")
-        if module is None:
-            return None
-        return Module(
-            read=self._compiled(module), source=module, package=above, folder=folder
-        )
+        for stem, package in ((f"{place}/__init__", name), (place, above)):
+            source = self._entries.get(f"{stem}.py")
+            names = (stem + suffix for suffix in self._suffixes)
+            read = next(filter(None, map(self._entries.get, names)), None)
+            if read is None and source is not None:
+                read = self._compiled(source)
+            if read is not None:
+                return Module(read=read, source=source, package=package, folder=folder)
+        return None
 
     def modules_of(self, package: str) -> tuple[str, ...]:
         """Return the names of the modules right in a package."""

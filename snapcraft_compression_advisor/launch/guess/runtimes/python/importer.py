@@ -31,6 +31,10 @@ MAX_MODULES = 5000
 SOURCE_MAX_BYTES = 1024 * 1024
 """How much of a module is looked at; imports stand at its start."""
 
+_FRONT_BYTES = 64 * 1024
+_BEHIND = re.compile(rb"\0(\w{1,64}__mypyc)\0")
+"""Module that has the code of several, of which mypyc makes small fronts."""
+
 PARSED_MAX_BYTES = 1024 * 1024
 """How much of an application's own code is parsed, at about 3 MB a second. In what is
 beyond, all functions count as called."""
@@ -181,6 +185,9 @@ class Importer:
         if found is None:
             return
         self.files.setdefault(found.read.path, found.read)
+        if found.read.path.endswith(".so") and found.read.size_bytes < _FRONT_BYTES:
+            front = self._payload.read(found.read.path, offset=0, length=_FRONT_BYTES)
+            self._pending.extend(each.decode() for each in _BEHIND.findall(front))
         if found.source is None:
             return
         length = SOURCE_MAX_BYTES
