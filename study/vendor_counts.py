@@ -49,7 +49,7 @@ TABLE = DATA / "vendor-launches.csv"
 MOST_OF_ONE = 50
 """Files or blocks of a class that one application counts for."""
 
-_OURS = " (vendor)"
+OURS = " (vendor)"
 """Behind the names of applications that aren't Debian's, which has some, too."""
 
 _COLUMNS = ("application", "source", "version", "kind", "read_blocks", "read_expected")
@@ -130,7 +130,7 @@ def with_vendors(priors: Priors, rows: Iterable[Mapping[str, str]] = ()) -> Prio
     for row in rows or _rows(TABLE):
         ratio = float(row["read_expected"] or 1)
         own.add(row["kind"])
-        kinds.setdefault(row["kind"], []).append((row["application"] + _OURS, ratio))
+        kinds.setdefault(row["kind"], []).append((row["application"] + OURS, ratio))
     debian = _not_of_new(priors.read_share)
     spreads = {
         kind: of_new(kind_spread([ratio for _, ratio in kinds[kind]], debian))
@@ -168,7 +168,7 @@ def without_vendors(priors: Priors) -> Priors:
         kinds={
             kind: debian
             for kind, recorded in priors.kinds.items()
-            if (debian := tuple(row for row in recorded if not row[0].endswith(_OURS)))
+            if (debian := tuple(row for row in recorded if not row[0].endswith(OURS)))
         },
     )
 

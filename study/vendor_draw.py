@@ -119,7 +119,7 @@ def draw(kinds: Mapping[str, Mapping[str, Any]], seed: str) -> list[Drawn]:
     rows = []
     for kind, of in kinds.items():
         start = int(key("set", kind), 16) % 2
-        names = sorted(of["sources"], key=lambda name, kind=kind: key(kind, name))
+        names = [name for _, name in sorted((key(kind, n), n) for n in of["sources"])]
         for rank, name in enumerate(names):
             launchers = sorted(of["launchers"])
             wanted = rank < of["wanted"]
@@ -148,9 +148,7 @@ def read_drawn(path: Path = DRAWN) -> list[Drawn]:
     if not path.exists():
         return []
     with path.open(newline="", encoding="utf-8") as file:
-        return [
-            Drawn(**{**row, "rank": int(row["rank"])}) for row in csv.DictReader(file)
-        ]
+        return [Drawn(rank=int(row.pop("rank")), **row) for row in csv.DictReader(file)]
 
 
 def write_drawn(rows: Iterable[Drawn], path: Path = DRAWN) -> None:

@@ -135,8 +135,8 @@ def run(arguments: argparse.Namespace) -> None:
                     built[row.source] = pool.submit(lay_out, *words, arguments.cache)
             there = (row for row in rows if row.source in built)
             row = next((r for r in there if built[r.source].done()), rows[0])
-            words = known[row.source], tree_of(row), arguments.cache
-            done = attempt(row, *words, built[row.source])
+            source, cache = known[row.source], arguments.cache
+            done = attempt(row, source, tree_of(row), cache, built[row.source])
             put(done)
             print(f"{row.kind}, {row.set}: {row.source} {done.outcome}", flush=True)
         pool.shutdown(cancel_futures=True)

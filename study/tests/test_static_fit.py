@@ -45,7 +45,8 @@ from static_folds import (
     summed,
     telling,
 )
-from vendor_counts import COUNTS, KINDS, _rows, with_vendors, without_vendors
+from vendor_counts import OURS, with_vendors, without_vendors
+from vendor_draw import SETS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -258,9 +259,9 @@ def test_priors_are_counted_from_all_recordings() -> None:
     assert set(fitted_on) == set(recorded_names())
     recorded = [
         name
-        for kind, names in document["kinds"].items()
-        if kind not in KINDS
+        for names in document["kinds"].values()
         for name in names
+        if not name.endswith(OURS)
     ]
     assert sorted(recorded) == fitted_on
 
@@ -268,11 +269,14 @@ def test_priors_are_counted_from_all_recordings() -> None:
 def test_what_vendors_launches_tell_comes_on_top_of_debians() -> None:
     priors = parse_priors(read_document(PRIORS.read_bytes()))
     debian = without_vendors(priors)
-    assert with_vendors(debian) == priors
-    assert set(debian.kinds) == set(priors.kinds) - KINDS
-    for row in _rows(COUNTS):
-        table = debian.files if row["table"] == "files" else debian.blocks
-        assert row["key"] not in table.counted
+    again = with_vendors(debian)
+    assert again.files == priors.files != debian.files
+    assert again.blocks == priors.blocks != debian.blocks
+    assert again.kinds == priors.kinds
+    vendors = {name for rows in priors.kinds.values() for name, _ in rows}
+    vendors = {name.removesuffix(OURS) for name in vendors if name.endswith(OURS)}
+    assert vendors == {path.stem for path in SETS["fit"].glob("*.json")}
+    assert not vendors & {path.stem for path in SETS["blind"].glob("*.json")}
 
 
 def test_nothing_is_fitted_to_the_blind_set() -> None:
