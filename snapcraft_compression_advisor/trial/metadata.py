@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from operator import mul
 
+from ..codecs import CODECS
 from ..payload.inventory import Inventory
 from ..payload.source import Payload, SnapPayload
 from ..squashfs.mksquashfs import MINIMUM_IMAGE_BYTES
@@ -13,24 +14,14 @@ from ..squashfs.superblock import SUPERBLOCK_BYTES
 PADDING_BYTES = 4096
 """mksquashfs fills an image up to a multiple of this (``mksquashfs.c``, do_pad)."""
 
-BYTES_EACH = {
-    "xz": (11.9, 0.09, 5.4),
-    "lzo": (18.8, 0.21, 5.4),
-    "gzip": (15.1, 0.12, 5.6),
-    "zstd": (12.1, 0.11, 5.6),
-    "lz4": (23.7, 0.24, 6.2),
-    "none": (49.0, 1.0, 4.0),
-}
-"""Bytes that an inode, a character of names and link targets, and a data block add.
-
-A fit to images of four applications (a calculator, an audio editor, an image editor and
-npm: 9,800 to 28,000 entries) and 25 of their directories.
-"""
-
 METADATA_ERROR = 0.2
-"""By how much the estimate may be off, two standard deviations: of those directories
-it was off by up to 30 %, of the applications by up to 3 %. Metadata is 0.2 to 1 % of
-their images."""
+"""By how much the estimate may be off, two standard deviations: of the directories of
+its fit (:attr:`Codec.metadata_bytes_each`) it was off by up to 30 %, of the
+applications by up to 3 %. Metadata is 0.2 to 1 % of their images."""
+
+TABLES_ERROR_BYTES = 400
+"""By how much it may be off at least: the ends of an image's tables, which the fit
+leaves out, take 150 (lzo) to 360 bytes (xz) of an image of 20 files."""
 
 
 def metadata_of(inventory: Inventory) -> dict[str, float]:
@@ -42,8 +33,8 @@ def metadata_of(inventory: Inventory) -> dict[str, float]:
     characters = len((names + targets).encode("utf-8", "surrogateescape"))
     counts = (inodes, characters, inventory.data_blocks)
     return {
-        codec: SUPERBLOCK_BYTES + sum(map(mul, bytes_each, counts))
-        for codec, bytes_each in BYTES_EACH.items()
+        name: SUPERBLOCK_BYTES + sum(map(mul, codec.metadata_bytes_each, counts))
+        for name, codec in CODECS.items()
     }
 
 

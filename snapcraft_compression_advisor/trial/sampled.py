@@ -18,7 +18,12 @@ from .census import Ladder
 from .estimate import Estimate, difference_half_width, estimate_total
 from .exact import run_exact_trial
 from .look import map_in_order, read_block
-from .metadata import METADATA_ERROR, metadata_bytes, padded_bytes
+from .metadata import (
+    METADATA_ERROR,
+    TABLES_ERROR_BYTES,
+    metadata_bytes,
+    padded_bytes,
+)
 from .phase import Phase, Sample
 from .result import (
     CodecTrial,
@@ -236,7 +241,8 @@ class _SampledTrial:
             return Interval.exactly(self._payload.image.image_bytes)
         metadata = self._metadata_bytes[name]
         data, half_width = self._data_bytes(name)
-        error = float(np.hypot(half_width, METADATA_ERROR * metadata))
+        off_bytes = METADATA_ERROR * metadata + TABLES_ERROR_BYTES
+        error = float(np.hypot(half_width, off_bytes))
         size = data + metadata
         return Interval(
             low=padded_bytes(size - error),
