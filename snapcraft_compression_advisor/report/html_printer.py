@@ -30,6 +30,9 @@ EXTRA = "report"
 _DIGITS = re.compile(r"(\.\d)\d+")
 """Of places in pixels: a tenth is enough."""
 _PLACES = re.compile(r' (?:d|transform)="[^"]*"')
+_TAG = re.compile(r'<[a-z]+(?: [\w:-]+="[^"]*")*/?>')
+_ROLES = re.compile(r' (?:role|aria-\w+)="[^"]*"')
+"""Of a chart's marks: the whole is one picture, and its name says what they show."""
 _BEYOND_16_BITS = re.compile("[\U00010000-\U0010ffff]")
 _SIZE = re.compile(r'viewBox="0 0 ([0-9.]+) ([0-9.]+)"')
 
@@ -77,7 +80,7 @@ def _svg(chart: Chart) -> str:
         raise ToolError(message, resolution="Update vl-convert-python.")
     label = html.escape(printable(chart.alt))
     head = f'<svg role="img" aria-label="{label}" viewBox="0 0 {size[1]} {size[2]}">'
-    body = svg[svg.index(">") + 1 :]
+    body = _TAG.sub(lambda tag: _ROLES.sub("", tag[0]), svg[svg.index(">") + 1 :])
     return head + _PLACES.sub(lambda found: _DIGITS.sub(r"\1", found[0]), body)
 
 
@@ -119,7 +122,7 @@ def _clean(value: Any) -> Any:  # noqa: ANN401 # JSON
 def _inert(value: object) -> object:
     """Return what a template prints: text printable, markup of our own as it is."""
     is_text = isinstance(value, str) and not hasattr(value, "__html__")
-    return "\n".join(map(printable, str(value).split("\n"))) if is_text else value
+    return printable(str(value)) if is_text else value
 
 
 def _policy(style: str) -> str:

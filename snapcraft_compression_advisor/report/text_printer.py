@@ -26,7 +26,9 @@ def print_text(page: Page, style: TextStyle = FILE_STYLE) -> str:
     sections = [each for each in page.sections if each.has_text]
     shown = [each for each in sections if each.short or style.verbose]
     blocks += [[*section_lines(each, style)] for each in shown]
-    if not style.verbose and (page.more or len(shown) < len(sections)):
+    if style.verbose:
+        blocks.append([each for fact in page.facts for each in _wrapped(fact, style)])
+    elif page.more or len(shown) < len(sections):
         more = f"{'Details:':{_LABEL_COLUMNS}}-v{' ' * 9}{page.more}".rstrip()
         if shown and any(map(_is_brief, shown[-1].steps)):
             blocks[-1].append(more)

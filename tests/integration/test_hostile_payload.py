@@ -29,6 +29,8 @@ OURS = (
     *("/usr", "/lib", "/bin", "/etc", "/proc", "/sys", "/dev"),
     os.fspath(Path(__file__).resolve().parents[2]),
 )
+CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)")
+"""Markdown shows what is in one as it is (CommonMark 6.1)."""
 CONTROL = re.compile(
     r"[\0-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]"
 )
@@ -122,7 +124,8 @@ def test_no_page_has_a_name_that_does_more_than_name(hostile: Path) -> None:
     for name, page in pages.items():
         text = page.read_text(encoding="utf-8")  # no half of a character either
         assert not CONTROL.search(text), name
-        assert not re.search(r"^::error file=x::|<b>tag", text, re.MULTILINE), name
+        shown = CODE_SPAN.sub("", text) if name == "md" else text
+        assert not re.search(r"^::error file=x::|<b>tag", shown, re.MULTILINE), name
         assert name in {"github", "gitlab"} or re.search(r"red\\+x1b", text), name
 
 
