@@ -179,6 +179,7 @@ def lint_path(
     :param failed: why it isn't possible, if that is known.
     """
     name = ""
+    emit.progress(f"Linting {path}")
     try:
         with open_payload(path) as payload:
             name = payload.snap.name

@@ -37,11 +37,10 @@ def test_answer_alone_goes_to_stdout(small_prime: Path) -> None:
 def test_text_report_alone_goes_to_stdout(small_prime: Path) -> None:
     result = advisor("advise", small_prime, "--exact", "-v")
     assert result.returncode == 0
-    assert result.stdout.startswith("sample, base core24\n")
+    assert result.stdout.startswith("sample: keep xz ")
     assert "Packing with zstd (4 of 6)" in result.stderr
     wide = [line for line in result.stdout.splitlines() if len(line) > 80]
-    to_copy = ("Prime directory ", "    compression-advisor advise ")
-    assert all(line.startswith(to_copy) for line in wide)
+    assert all(len(line.split()) == 1 for line in wide)  # a path, to copy
 
 
 def test_same_input_gives_the_same_answer(small_prime: Path) -> None:

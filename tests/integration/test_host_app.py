@@ -61,12 +61,12 @@ def test_month_is_by_the_delta_from_the_previous_build(tmp_path: Path) -> None:
 
 def test_the_table_is_printed_where_the_application_is_verbose(tmp_path: Path) -> None:
     folder = make_project(tmp_path / "project")
-    table = "seconds added to a cold launch of hello"
+    table = "seconds added to a cold start of hello"
     brief = run_host_app(folder, "pack")
-    assert not any(line.endswith(table) for line in brief.lines)
+    assert table not in " ".join(brief.lines)
     (folder / "hello.snap").unlink()
     verbose = run_host_app(folder, "pack", "--verbosity=verbose")
-    assert any(line.endswith(table) for line in verbose.lines)
+    assert table in " ".join(verbose.lines)
 
 
 def test_advice_changes_nothing_of_what_is_packed(tmp_path: Path) -> None:
@@ -339,11 +339,11 @@ def test_the_command_advises_on_what_was_built(tmp_path: Path) -> None:
     run_host_app(folder, "pack")
     text = run_host_app(folder, "compression-advice")
     assert text.status == 0
-    assert "CHANGE: set 'compression: lzo' in snapcraft.yaml" in text.lines
+    assert text.lines[0].startswith("hello: change to lzo ")
     component = run_host_app(folder, "compression-advice", "--component", "more")
     assert "No known launch reads these files." in component.lines
     built = run_host_app(folder, "compression-advice", "hello.snap")
-    assert any("compression: xz" in line for line in built.lines)
+    assert any("(now: packed with xz)" in line for line in built.lines)
 
 
 def test_the_command_says_where_nothing_was_built(tmp_path: Path) -> None:
