@@ -1,3 +1,0 @@
-"""What the tests of the study and of the benchmarks need."""
-
-pytest_plugins = ["running", "skips"]

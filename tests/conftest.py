@@ -1,3 +1,0 @@
-"""What the package's tests need."""
-
-pytest_plugins = ["running", "skips"]
