@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -20,7 +20,6 @@ from .advice.month import usual_downloads
 from .advice.recommendation import SNAPCRAFT_DEFAULT, Recommendation, recommend
 from .codecs import SHIPPABLE
 from .core.errors import BadDataError
-from .core.frozen import frozen
 from .core.units import Interval
 from .devices.device import DeviceProfile
 from .launch.launch_set import select_apps
@@ -43,7 +42,7 @@ if TYPE_CHECKING:
     from .launch.profile import LaunchProfile
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PayloadSummary:
     """What was analysed.
 
@@ -65,7 +64,7 @@ class PayloadSummary:
     stack_options: tuple[str, ...] = ()
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Analysis:
     """All that is known of a payload.
 
@@ -96,7 +95,7 @@ class Analysis:
         return None if trial is None else trial.image_bytes
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """What the user wants to know.
 
@@ -164,7 +163,7 @@ def _component_reads(
     return () if read == "none" else (whole_read(payload),)
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Launches:
     """What launches read, found beside the trial, which needs it late.
 

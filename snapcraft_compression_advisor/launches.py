@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from .advice.evidence import Saving
 from .core.errors import UsageError
-from .core.frozen import frozen
 from .core.units import Interval
 from .devices.device import DeviceProfile
 from .launch.launch_set import LaunchFile, LaunchSet, select_apps
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from .launch.profile import LaunchProfile
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LaunchAnalysis:
     """One app's launch.
 
@@ -81,7 +80,7 @@ class LaunchAnalysis:
                 )
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Consumer:
     """A snap that runs with the base or content snap to advise on.
 
@@ -92,7 +91,7 @@ class Consumer:
     weight: float
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
     """The snaps that a payload runs with, as far as they are at hand.
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from statistics import NormalDist
 from typing import Literal
 
 from ..core.errors import UsageError
-from ..core.frozen import frozen
 from ..core.units import Interval
 from ..launch.narrowing import Narrowing
 
@@ -33,7 +32,7 @@ Deltas = Literal["none", "xdelta3", "snap-1-1-xdelta3"]
 """What a refresh downloads: the whole image, or a delta in one of snapd's formats."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Habits:
     """What a user does in a month.
 
@@ -52,7 +51,7 @@ class Habits:
     assumed: bool = False
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Downloads:
     """What a refresh downloads.
 
@@ -64,7 +63,7 @@ class Downloads:
     bytes_added: Interval | None = None
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
     """When lzo is worth its bytes.
 
@@ -120,7 +119,7 @@ class Policy:
         return limit_s.get(app) if isinstance(limit_s, Mapping) else limit_s
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Saving:
     """What lzo saves over xz in a cold launch.
 
@@ -174,7 +173,7 @@ def _likely(figure: Interval) -> Interval:
     return replace(figure, low=low, high=high)
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ColdStart:
     """A cold start that has a budget.
 
@@ -192,7 +191,7 @@ class ColdStart:
     own_time_known: bool
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
     """All that the recommendation is made from.
 

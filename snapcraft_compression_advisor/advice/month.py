@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from ..core.frozen import frozen
 from ..core.units import Interval
 from ..launch.model import combined
 from .evidence import Downloads, Habits, Saving, download_seconds
@@ -27,7 +27,7 @@ least, the geometric mean and the greatest of 28 pairs of successive versions
 shifts all that follows in a block with xz, but little of it with lzo."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Month:
     """What lzo saves over xz in a month; negative if it costs.
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from enum import Enum
 from typing import Literal
 
-from ..core.frozen import frozen, frozen_in_order
 from ..core.units import Interval
 from .evidence import ColdStart, Policy, Saving
 from .month import Month
@@ -38,7 +38,7 @@ class Code(Enum):
     GROWTH_IN_DOUBT = "growth-in-doubt"
 
 
-@frozen_in_order
+@dataclass(frozen=True, slots=True)
 class Fails:
     """A condition of the policy surely doesn't hold.
 
@@ -50,7 +50,7 @@ class Fails:
     within_margin: bool = False
 
 
-@frozen_in_order
+@dataclass(frozen=True, slots=True)
 class InDoubt:
     """The estimate is too wide to tell whether conditions of the policy hold."""
 
@@ -58,7 +58,7 @@ class InDoubt:
     policy: Policy
 
 
-@frozen_in_order
+@dataclass(frozen=True, slots=True)
 class Lacking:
     """What would be judged isn't there.
 
@@ -70,7 +70,7 @@ class Lacking:
     names: tuple[str, ...]
 
 
-@frozen_in_order
+@dataclass(frozen=True, slots=True)
 class Budget:
     """What budgets of cold starts say.
 
@@ -83,7 +83,7 @@ class Budget:
     codec: Compression
 
 
-@frozen_in_order
+@dataclass(frozen=True, slots=True)
 class Growth:
     """What lzo adds to the image over xz."""
 
@@ -91,7 +91,7 @@ class Growth:
     xz_bytes: Interval
 
 
-@frozen_in_order
+@dataclass(frozen=True, slots=True)
 class PaidAfter:
     """Cold launches that make up for the larger download, on a link of that speed."""
 
@@ -111,7 +111,7 @@ the average over the users' devices decides, or a budget of cold starts, whateve
 saves."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceVerdict:
     """The verdict were there no other device.
 
@@ -125,7 +125,7 @@ class DeviceVerdict:
     saving: Saving
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Decides:
     """Which of several devices decides, and what each gives by itself.
 

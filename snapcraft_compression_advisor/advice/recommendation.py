@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from ..core.frozen import frozen
 from ..core.units import Interval
 from .conditions import (
     Answer,
@@ -47,7 +46,7 @@ SNAPCRAFT_DEFAULT: Compression = "xz"
 _OTHER: Mapping[Compression, Compression] = {"xz": "lzo", "lzo": "xz"}
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Recommendation:
     """What to ship.
 

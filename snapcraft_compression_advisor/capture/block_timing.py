@@ -11,6 +11,7 @@ import random
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,6 @@ from numpy.typing import NDArray
 
 from ..codecs.codec import DATA_BLOCK_BYTES
 from ..core.errors import NoInputError, StorageError, ToolError
-from ..core.frozen import frozen
 from ..squashfs.image import Image
 from ..trial.result import Progress
 from .mount import mounted
@@ -29,7 +29,7 @@ _BOOTSTRAP_DRAWS = 100
 _SEED = 1
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BlockPlace:
     """A data block of a file.
 
@@ -42,7 +42,7 @@ class BlockPlace:
     index: int
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TimedBlock:
     """What reading one block took.
 
@@ -62,7 +62,7 @@ class TimedBlock:
         return self.stored_bytes < self.raw_bytes
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Timings:
     """All blocks with all codecs.
 

@@ -15,6 +15,7 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
@@ -24,7 +25,6 @@ from numpy.typing import NDArray
 from ..codecs import CODECS
 from ..codecs.codec import DATA_BLOCK_BYTES
 from ..core.errors import NoInputError, StorageError, ToolError
-from ..core.frozen import frozen
 from ..core.scratch import scratch_directory
 from ..core.trees import entries_below
 from ..core.units import Interval
@@ -64,7 +64,7 @@ _SNAP_YAML = "name: calibration\nversion: '1'\n"
 _SEED = 1
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CalibrationRequest:
     """What to calibrate with.
 
@@ -80,7 +80,7 @@ class CalibrationRequest:
     rounds: int
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
     """A profile, and how far to trust it.
 

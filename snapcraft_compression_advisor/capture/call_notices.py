@@ -21,8 +21,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Literal
 
-from ..core.frozen import frozen
-
 CallName = Literal["read", "pread64", "execve", "execveat", "exit_group"]
 
 _GENERIC: Mapping[CallName, int] = {
@@ -64,7 +62,7 @@ class HeldCall:
     arguments: tuple[int, ...]
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CallFilter:
     """What a process needs to hand its calls over.
 

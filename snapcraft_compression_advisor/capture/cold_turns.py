@@ -6,9 +6,9 @@ import os
 import random
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from ..core.frozen import frozen
 from ..launch.launch_set import LaunchFile
 from ..trial.result import Progress
 from .home import launch_home
@@ -21,7 +21,7 @@ from .start import Command, time_launch
 _SEED = 1
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Variant:
     """A way to launch.
 
@@ -33,7 +33,7 @@ class Variant:
     command: Command
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Turns:
     """Launches of each variant, in the order of the rounds.
 

@@ -12,13 +12,13 @@ formula misses, not noise alone.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain, combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..core.errors import BadDataError
-from ..core.frozen import frozen
 from ..core.units import Interval
 from ..devices.device import NO_COST, BlockCost, block_seconds
 from ..payload.inventory import block_count
@@ -39,7 +39,7 @@ _LEAST_STORAGE_MISS = 0.05
 _SEED = 1
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FittedCosts:
     """Costs of blocks on one machine.
 
@@ -81,7 +81,7 @@ def fit_costs(
     return FittedCosts(fill=fill, decompress=decompress)
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StorageCosts:
     """What storage takes.
 
@@ -156,7 +156,7 @@ def least_squares(
     return best / scale
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Rows:
     """Blocks as a table.
 

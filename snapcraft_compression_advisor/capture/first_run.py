@@ -15,7 +15,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..core.frozen import frozen
 from ..core.trees import entries_below
 from .exec_trace import Exec, Exit, exec_trace
 from .home import launch_home
@@ -54,7 +53,7 @@ _PROGRAMS = {
 }
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MadeCache:
     """The caches of a kind that a first run made.
 
@@ -70,7 +69,7 @@ class MadeCache:
     program_s: float | None
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredCaches:
     """What first runs were measured to spend on caches.
 

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..core.errors import AdvisorError, NoInputError, ToolError, UsageError
-from ..core.frozen import frozen
 from ..core.scratch import unescaped
 from ..payload.snap_yaml import SnapMetadata
 from ..payload.stack import Role
@@ -67,7 +66,7 @@ class SnapRoots:
         return cls(mounts, state, program)
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MountedSnap:
     """A revision of a snap that is mounted.
 

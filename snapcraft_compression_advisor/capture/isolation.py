@@ -16,11 +16,10 @@ import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..core.frozen import frozen
 from .home import HOME_DIRECTORIES
 from .snap_environment import INSIDE, REVISION, expand
 
@@ -62,7 +61,7 @@ _LOCAL_DISPLAY = re.compile(r"(?:unix/?)?:([0-9]+)(?:\.[0-9]+)?")
 _SNAP_NAME = re.compile(r"[a-z0-9-]+")
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Isolation:
     """How a launch is isolated.
 
@@ -81,7 +80,7 @@ class Isolation:
     contents: Mapping[str, Path] = field(default_factory=dict)
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
     """What one launch is shown beside the machine.
 
@@ -239,7 +238,7 @@ def display_socket(display: str) -> str | None:
     return f"/tmp/.X11-unix/X{found[1]}" if found else None  # noqa: S108 # X11's own
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Layout:
     """Puts the layouts of snap.yaml in their places, as snapd does.
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..codecs.codec import DATA_BLOCK_BYTES
-from ..core.frozen import frozen
 from ..launch.profile import WindowEnd
 from ..settings.quantities import parse_event
 
@@ -32,7 +32,7 @@ READING_MAX_S = 10.0
 documents or updates for minutes isn't starting any more."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LaunchState:
     """How far a launch has come.
 
@@ -49,7 +49,7 @@ class LaunchState:
     is_last: bool = False
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LaunchEvent:
     """What ends a launch; where several things can, the first one does.
 

@@ -15,7 +15,6 @@ from typing import Literal, TypeVar
 
 from ..codecs import CODECS, SHIPPABLE
 from ..core.errors import ToolError
-from ..core.frozen import frozen
 from ..payload.source import Payload
 from ..trial.result import Progress
 from .first_run import FirstLaunch, MadeCache
@@ -48,7 +47,7 @@ Thing = TypeVar("Thing")
 Dropped = Literal["system", "payload"]
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MeasureRequest:
     """What to measure.
 
@@ -79,7 +78,7 @@ class MeasureRequest:
     first_launch: FirstLaunch | None = None
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CodecMeasurement:
     """What was measured with one codec, or without squashfs.
 
@@ -100,7 +99,7 @@ class CodecMeasurement:
     first_warm_s: Sample | None = None
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PrecisionResult:
     """Whether the interval of xz against lzo came to be narrow enough.
 
@@ -113,7 +112,7 @@ class PrecisionResult:
     checks: int
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Measurement:
     """What was measured, and under which conditions.
 

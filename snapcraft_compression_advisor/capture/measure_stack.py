@@ -13,7 +13,6 @@ from typing import Literal
 
 from ..codecs import SHIPPABLE
 from ..core.errors import ToolError, UsageError
-from ..core.frozen import frozen
 from ..payload.stack import Layer, Role
 from ..trial.result import Progress
 from .measure import in_turns, make_cold, processor_name
@@ -32,7 +31,7 @@ StackLaunch = Callable[[Sequence[Path]], RunTime]
 """Launches once, given where each layer is mounted, and returns what that took."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StackRequest:
     """What to measure.
 
@@ -53,7 +52,7 @@ class StackRequest:
     scratch: Path | None = None
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredLayer:
     """A layer, and the size of its image with each codec."""
 
@@ -62,7 +61,7 @@ class MeasuredLayer:
     image_bytes: Mapping[str, int]
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredCombination:
     """What was measured with one combination of codecs.
 
@@ -76,7 +75,7 @@ class MeasuredCombination:
     warm_s: Sample
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StackMeasurement:
     """What was measured, and under which conditions.
 

@@ -14,13 +14,13 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal
 
 from ..core.child import beginning, ending_with_us
 from ..core.deferred_signals import deferred_signals
 from ..core.errors import NoInputError, StorageError, ToolError
-from ..core.frozen import frozen
 from ..core.scratch import scratch_directory, unmount, unmounter
 from ..squashfs.superblock import SUPERBLOCK_BYTES, parse_superblock
 from .loop_device import (
@@ -59,7 +59,7 @@ _TIMEOUT_S = 30.0
 """Mounting takes some milliseconds; a file system that hangs is given up."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Mount:
     """A mounted image.
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from ..core.errors import StorageError, ToolError
-from ..core.frozen import frozen
 from ..core.scratch import scratch_directory
 from ..payload.source import Payload
 from ..squashfs import mksquashfs
@@ -20,7 +20,7 @@ _LARGER_DISK = (
 )
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PackedImages:
     """Images of one payload.
 

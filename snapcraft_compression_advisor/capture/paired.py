@@ -11,8 +11,8 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from ..core.frozen import frozen
 from ..core.units import Interval
 from .samples import Sample
 
@@ -21,7 +21,7 @@ _BISECTIONS = 60
 """Each halves an angle below a quarter turn; then its 53 bits are used up."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
     """How much less time one thing takes than another.
 

@@ -9,9 +9,9 @@ are known beforehand, and each interval has its share of the error: see
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..core.frozen import frozen
 from .paired import difference
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _GROWTH = 1.5
 """From one check to the next: few enough checks, and a third of the rounds too many."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Precision:
     """How narrow the interval of a difference has to be.
 

@@ -10,11 +10,10 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from ..core.errors import ToolError
-from ..core.frozen import frozen
 from .call_notices import CallFilter, CallNotices
 
 READY_TIMEOUT_S = 30.0
@@ -23,7 +22,7 @@ READY_TIMEOUT_S = 30.0
 _NANOSECOND_S = 1e-9
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StartRequest:
     """What to start.
 

@@ -6,10 +6,10 @@ import os
 import platform
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 
 from ..core.errors import ToolError, UsageError
-from ..core.frozen import frozen
 from ..launch.profile import (
     CpuTime,
     LaunchProfile,
@@ -34,7 +34,7 @@ ATTEMPTS = 3
 _STATISTICS = Path("/proc/vmstat")
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RecordRequest:
     """What to record.
 
@@ -92,7 +92,7 @@ def record_residency(
     raise caches_dropped()
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Recorder:
     """Launches from mounts of one image, always at the same place.
 

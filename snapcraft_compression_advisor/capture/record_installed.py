@@ -11,7 +11,6 @@ from pathlib import Path
 
 from ..codecs.codec import DATA_BLOCK_BYTES
 from ..core.errors import UsageError
-from ..core.frozen import frozen
 from ..core.units import format_bytes
 from ..launch.profile import (
     LaunchProfile,
@@ -57,7 +56,7 @@ _TOLERATED_BYTES = 1024 * 1024
 """What other programs may keep in memory of a snap without a word about it."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class InstalledSnap:
     """An installed snap and what its apps run on.
 
@@ -75,7 +74,7 @@ class InstalledSnap:
         return self.stack[0].name
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class InstalledLaunch:
     """What to record of an installed snap.
 

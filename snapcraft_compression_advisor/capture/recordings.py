@@ -10,13 +10,12 @@ import platform
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from .. import __version__
 from ..core.errors import AdvisorError, StorageError, ToolError, UsageError
 from ..core.files import open_regular
-from ..core.frozen import frozen
 from ..core.scratch import replace_text
 from ..core.units import MIB
 from ..launch.launch_set import has_desktop_file, select_apps
@@ -51,7 +50,7 @@ _OS_RELEASE = Path("/etc/os-release")
 _LOCALE = ("LANG", "LANGUAGE", "LC_")
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
     """Who is told of what.
 

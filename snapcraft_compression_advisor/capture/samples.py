@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import statistics
+from dataclasses import dataclass
 from typing import Literal
-
-from ..core.frozen import frozen
 
 PlainCopy = Literal["directory", "ext4"]
 PLAIN_COPIES: tuple[PlainCopy, ...] = ("directory", "ext4")
@@ -22,7 +21,7 @@ NOISY_SHARE = 0.1
 """Standard deviation by mean from which on runs are noisy: that of pyperf's check."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunTime:
     """What one run took.
 
@@ -36,7 +35,7 @@ class RunTime:
     system_s: float | None = None
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
     """One thing, timed several times.
 

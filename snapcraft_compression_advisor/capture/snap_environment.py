@@ -6,9 +6,8 @@ import os
 import platform
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-
-from ..core.frozen import frozen
 
 SNAP_LIBRARY_PATH = "/var/lib/snapd/lib/gl:/var/lib/snapd/lib/gl32:/var/lib/snapd/void"
 """The host's graphics drivers (snapd ``snap/snapenv/snapenv.go``)."""
@@ -48,7 +47,7 @@ _REFERENCE = re.compile(
 )
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SnapApp:
     """What of snap.yaml an app's variables say.
 

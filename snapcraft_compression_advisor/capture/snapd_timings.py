@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from ..core.errors import BadDataError, NoInputError
 from ..core.files import read_regular
-from ..core.frozen import frozen
 from ..core.printable import printable
 from ..core.units import MIB
 
@@ -36,7 +36,7 @@ _RUN_TOTAL = re.compile(r"Total time: (\d+\.\d{3})s")
 _NAME = re.compile(r'"(?P<quoted>[^"/]+)"|(?P<connected>[a-z0-9_-]+):[a-z0-9-]+')
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SnapdTask:
     """A task of a change, or a whole change.
 
@@ -49,7 +49,7 @@ class SnapdTask:
     kind: str = ""
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StartedProgram:
     """A program of ``snap run --trace-exec``, until it started the next or ended."""
 
@@ -57,7 +57,7 @@ class StartedProgram:
     seconds: float
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SnapdTimings:
     """What snapd measured of one snap.
 

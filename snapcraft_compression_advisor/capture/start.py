@@ -7,13 +7,12 @@ import posixpath
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import psutil
 
 from ..core.errors import UsageError
-from ..core.frozen import frozen
 from ..launch.profile import WindowEnd
 from ..payload.paths import PathResolver
 from ..payload.source import Payload
@@ -59,7 +58,7 @@ PROGRAM_DIRECTORIES = (*(part.lstrip("/") for part in PATH.split(":")), "")
 """Where a bare program name is looked up in a payload, in this order."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
     """What to start.
 
@@ -80,14 +79,14 @@ class Command:
     words: tuple[str, ...]
     environment: Mapping[str, str] = field(default_factory=dict)
     chroot: bool = False
-    app: SnapApp = SnapApp()
+    app: SnapApp = field(default_factory=SnapApp)
     expands: bool = False
     traced_by: tuple[str, ...] = ()
     isolation: Isolation | None = None
     installed: bool = False
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Launched:
     """A launch, measured; all figures from the start to the event.
 

@@ -10,10 +10,10 @@ import re
 import shutil
 import textwrap
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from craft_cli import BaseCommand
 
-from ..core.frozen import frozen
 from .commands import (
     APP_NAME,
     COMMANDS,
@@ -37,7 +37,7 @@ USUAL = frozenset({
 """Options that most people need, of commands with many."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ArgumentText:
     """An option, or an argument by its place.
 
@@ -66,7 +66,7 @@ class ArgumentText:
         return (*self.names[:-1], f"{self.names[-1]} {shown}")
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CommandText:
     """A command and its arguments, those by place first."""
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
 from ..codecs import SHIPPABLE
 from ..core.errors import UsageError
-from ..core.frozen import frozen
 from ..core.terminal import emit
 from ..lint.finding import Finding, LintReport
 from ..project.edit import Edit, merge_edits
@@ -87,7 +86,7 @@ def set_compression(
         emit.progress(f"{key} set to {compression}", permanent=True)
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedFixes:
     """One file's fixes.
 

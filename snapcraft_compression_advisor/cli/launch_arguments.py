@@ -6,7 +6,7 @@ import argparse
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from ..capture.launch_event import LaunchEvent, event_named, usual_event
 from ..capture.mount import UBUNTU_READ_AHEAD_KB
@@ -14,7 +14,6 @@ from ..capture.recordings import found_isolation
 from ..capture.start import Command, app_command, given_command
 from ..capture.virtual_display import can_bring_display, own_display
 from ..core.errors import UsageError
-from ..core.frozen import frozen
 from ..core.terminal import emit
 from ..launch.launch_set import has_desktop_file, select_apps
 from ..payload.source import Payload
@@ -29,7 +28,7 @@ NO_DISPLAY_ADVICE = (
 )
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LaunchOptions:
     """What to start and when it counts as launched, as options say it.
 

@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -15,7 +15,6 @@ from craft_cli import EmitterMode
 
 from .. import __version__
 from ..core.errors import AdvisorError, UsageError
-from ..core.frozen import frozen
 from ..core.terminal import emit, wants_colour
 from ..lint.all_rules import ALL_RULES
 from ..lint.baseline import Baseline, judge
@@ -155,7 +154,7 @@ class LintCommand(Command):
         return status
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
     """What came of one payload.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -19,7 +20,6 @@ from ruamel.yaml.nodes import MappingNode, Node, SequenceNode
 
 from .errors import BadDataError, NoInputError
 from .files import read_regular
-from .frozen import frozen
 from .units import KIB, MIB
 
 _QUOTED = re.compile(r"""'[^'<\\].+'|"[^"<].+\"""")
@@ -34,7 +34,7 @@ def describe_problem(item: ErrorDetails) -> str:
     return f"{place}: {item['msg'].removeprefix('Value error, ')}"
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentKind(Generic[Model]):
     """A kind of document, and what errors say of one that isn't as it must be.
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -21,7 +22,6 @@ from ruamel.yaml import YAML
 
 from ..codecs import CODECS
 from ..core.errors import UsageError
-from ..core.frozen import frozen
 from ..core.units import KIB, Interval
 from .builtin_kernels import AT, on_kernel
 from .device import NO_COST, BlockCost, DeviceProfile, block_seconds, scaled
@@ -70,7 +70,7 @@ MEASURED_SHAPES: Mapping[str, BlockCost] = {
 }
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Rate:
     """A published rate per second, of a slow device of a kind and of a fast one."""
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import reduce
 from operator import add
 
 from ..codecs import CODECS
-from ..core.frozen import frozen
 from ..core.units import Interval
 from ..squashfs.metadata import METADATA_BYTES
 from .kernel import NOT_IN_PROFILE, KernelProfile
@@ -16,7 +15,7 @@ from .kernel import NOT_IN_PROFILE, KernelProfile
 _ONCE = Interval.exactly(1.0)
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BlockCost:
     """Processor time of one data block.
 
@@ -44,7 +43,7 @@ class BlockCost:
         )
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceProfile:
     """A machine that a snap starts on.
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
-
-from ..core.frozen import frozen
 
 FileMode = Literal["cache", "direct", "unknown"]
 """Where a block is decompressed: into a buffer of squashfs (``SQUASHFS_FILE_CACHE``),
@@ -18,7 +17,7 @@ FIRST_WITH_CHOICE = (6, 2)
 """Linux 6.2 brought ``threads=`` (commit 80f784098ff4)."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class KernelProfile:
     """A kernel, as far as it matters to squashfs.
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from ..core.errors import ToolError
-from ..core.frozen import frozen
 from ..core.units import Interval
 from ..trial.result import CodecTrial, blocks_of_files
 
@@ -34,7 +33,7 @@ class FileSizes(Protocol):
         """Return what a file's blocks take, whoever shares them."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Build:
     """One of two builds.
 
@@ -62,7 +61,7 @@ class Build:
         return replace(self, trial=replace(self.trial, blocks=blocks))
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SnapSizes:
     """Sizes that an image's tables tell; no block is read."""
 
@@ -91,7 +90,7 @@ class SnapSizes:
         )
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TriedSizes:
     """Sizes that a trial predicts."""
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import posixpath
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from ..advice.recommendation import SNAPCRAFT_DEFAULT
 from ..core.errors import BadDataError
-from ..core.frozen import frozen
 from ..core.units import Interval
 from ..launch.fit import fit_profile
 from ..launch.guess.guess import static_launch_set
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from ..trial.result import Progress, TrialResult
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Side:
     """One of the two builds, for a report.
 
@@ -52,7 +51,7 @@ class Side:
         return "measured" if self.measured else "estimated"
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BuildDifference:
     """What changed from one build of a snap to the next.
 
@@ -84,7 +83,7 @@ class BuildDifference:
         return minus(minus(self.image_change, files), self.files.repacked_bytes)
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DifferenceRequest:
     """What is to be compared.
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from ..advice.recommendation import SNAPCRAFT_DEFAULT
-from ..core.frozen import frozen
 from ..core.units import Interval
 from .files import minus
 from .launches import FigureChange
@@ -22,7 +22,7 @@ _SAVED_DIGITS = 6
 """Of seconds, in a saved report."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LaunchFigure:
     """What a cold launch adds over a warm one; an estimate."""
 
@@ -32,7 +32,7 @@ class LaunchFigure:
     added_s: Interval
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PayloadFigures:
     """What of a build is compared with the next one's.
 
@@ -48,7 +48,7 @@ class PayloadFigures:
     launches: tuple[LaunchFigure, ...]
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BaselineDelta:
     """What a refresh from the previous build downloads.
 
@@ -62,7 +62,7 @@ class BaselineDelta:
     changes: Sequence[FileChange]
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BaselineBuild:
     """The build that a baseline is of.
 

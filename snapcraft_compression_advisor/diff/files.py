@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import partial, reduce
 from operator import add
 from typing import TYPE_CHECKING, Literal
 
-from ..core.frozen import frozen
 from ..core.units import MIB, Interval
 from ..payload.source import SnapPayload
 from ..squashfs.entry import EntryKind
@@ -25,7 +25,7 @@ _WORKERS = 2
 _CHUNK_BYTES = MIB
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FileChange:
     """A name that isn't the same in both builds.
 
@@ -51,7 +51,7 @@ class FileChange:
         return minus(self.new_stored_bytes, self.old_stored_bytes)
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FilesDifference:
     """What became of all files.
 

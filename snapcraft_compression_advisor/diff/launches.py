@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from math import sqrt
 from typing import TYPE_CHECKING, Literal
 
-from ..core.frozen import frozen
 from ..core.units import Interval
 from ..launch.model import BlockSums, LaunchEstimate, cost_of_blocks, sum_blocks
 
@@ -29,7 +28,7 @@ _DEVICE_FIGURES = ("seeks", "transfer", "work")
 _LAUNCH_FIGURES = ("seek_share", "read_share", "waited_share")
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LaunchCause:
     """Why a launch takes more or less time; the middle of an estimate.
 
@@ -47,7 +46,7 @@ class LaunchCause:
     unchanged: bool = False
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FigureChange:
     """One app's launch on one device, before and now; estimates.
 
@@ -73,7 +72,7 @@ class FigureChange:
         return "faster" if change.high < 0 else "undecided"
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LaunchChange(FigureChange):
     """One app's launch in two builds: what is the same in both cancels out.
 
@@ -87,7 +86,7 @@ class LaunchChange(FigureChange):
     traced: bool = False
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Reads:
     """What one build's launch comes to, on whichever device.
 

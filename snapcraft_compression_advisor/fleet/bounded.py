@@ -15,12 +15,12 @@ import sys
 import threading
 import time
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ..core.child import END_S, end_child, ending_with_us
 from ..core.errors import AdvisorError, ToolError
-from ..core.frozen import frozen
 from .columns import Row
 from .sources import Snap
 from .task import FleetRequest, SnapTask, failure, lost
@@ -42,7 +42,7 @@ _NO_THREAD = "can't start new thread"
 _STATM_DATA = 5  # proc(5): data and stack, in pages
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
     """What one snap may take.
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from ..core.frozen import frozen
 from ..core.units import Interval, counted, seconds, size
 from ..report.model import Cell, Page, Section, Table
 from .distributions import kinds_section, launch_section, size_section
@@ -25,7 +25,7 @@ _FIRST = 25
 """Snaps that are listed openly; the whole list is folded."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Gain:
     """A snap's gain from the recommended compression, times its weight.
 

@@ -6,9 +6,8 @@ import math
 import statistics
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from ..core.frozen import frozen
 from ..core.units import counted, format_bytes, percent, seconds
 from ..lint.all_rules import ALL_RULES
 from ..report.model import Cell, Section, Table
@@ -28,7 +27,7 @@ _GROWTH = 0.05
 """Of a size or time, as a share: a smaller change isn't listed."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FleetSources:
     """What a fleet's page is made from.
 

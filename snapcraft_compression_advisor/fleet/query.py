@@ -7,11 +7,11 @@ import io
 import json
 import os
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ..core.errors import UsageError
-from ..core.frozen import frozen
 from ..core.printable import printable
 from ..report.markdown_printer import plain
 from . import imported
@@ -32,7 +32,7 @@ SET lock_configuration = true;
 """What a query may see: these rows, but no file and no extension."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """The rows that a query returns.
 

@@ -7,6 +7,7 @@ import io
 import json
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,6 @@ from pydantic import TypeAdapter
 
 from ..core.errors import BadDataError, NoInputError
 from ..core.files import read_regular
-from ..core.frozen import frozen
 from ..core.units import MIB, Interval
 from ..lint.finding import LintedPayload, LintReport, Severity
 from ..lint.run import at_least
@@ -33,7 +33,7 @@ _WEIGHTS_MAX_BYTES = 64 * MIB
 _FINDINGS = TypeAdapter(list[SavedFinding])
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SnapRow:
     """A snap of the data set that has no error.
 
@@ -71,7 +71,7 @@ class SnapRow:
         return None
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Fleet:
     """All rows of a data set.
 

@@ -7,11 +7,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from ..core.child import run_child
 from ..core.errors import NoInputError, ToolError
-from ..core.frozen import frozen
 from .columns import KNOWN, Row
 from .dataset import Dataset
 from .engines import Engine
@@ -31,7 +31,7 @@ _FLUSH_S = 10.0
 _MINUTE_S = 60
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
     """Counts of a run.
 

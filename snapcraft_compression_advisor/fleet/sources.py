@@ -6,11 +6,11 @@ import glob
 import os
 import time
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from ..core.errors import NoInputError
 from ..core.files import read_regular
-from ..core.frozen import frozen
 from ..core.trees import entries_below
 from .remote import is_remote, list_remote
 
@@ -25,7 +25,7 @@ FAT specification, DIR_WrtTime), Linux' others finer."""
 _LIST_MAX_BYTES = 64 * 1024 * 1024
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Snap:
     """A snap that was found, not opened yet.
 

@@ -6,14 +6,13 @@ import hashlib
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from glob import escape
 from pathlib import Path
 
 from ..analysis import analyse
 from ..core.errors import AdvisorError, NoInputError, StorageError
 from ..core.files import open_regular
-from ..core.frozen import frozen
 from ..core.printable import printable
 from ..core.units import MIB
 from ..launch.guess.guess import static_launch_set
@@ -31,7 +30,7 @@ from .sources import Snap
 CHECK_PATH = "Check its path, and that it is readable."
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FleetRequest:
     """What all snaps of a fleet are checked against.
 

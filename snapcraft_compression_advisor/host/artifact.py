@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..analysis import Analysis
-from ..core.frozen import frozen
 from ..settings.lint_policy import PackMode
 from ..squashfs.image import Image
 
@@ -14,7 +13,7 @@ DEFAULT_COMPRESSION = "xz"
 """What ``snap pack`` packs with where snapcraft names no compression."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Artifact:
     """A snap or a component about to be packed.
 
@@ -36,7 +35,7 @@ class Artifact:
         return "the snap" if self.component is None else f"component {self.component}"
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
     """What an artifact is packed with, and why.
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from ..core.errors import AdvisorError, NoInputError
-from ..core.frozen import frozen
 from ..lint.all_rules import ALL_RULES
 from ..lint.project import ProjectFile, read_project
 from ..lint.run import check_selectors
@@ -20,7 +20,7 @@ from .guard import SettingsError
 Parts = dict[str, dict[str, object]]
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HostProject:
     """A project folder.
 

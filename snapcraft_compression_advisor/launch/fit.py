@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..core.frozen import frozen
 from ..core.units import Interval
 from ..payload.inventory import block_count
 from ..squashfs.entry import EntryKind
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     )
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FittedProfile:
     """A profile as far as it fits a payload.
 

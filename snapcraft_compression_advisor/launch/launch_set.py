@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import difflib
+from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Literal
 
 from ..core.errors import UsageError
-from ..core.frozen import frozen
 from ..core.units import Interval
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ eleven of the three kinds with some that didn't, ten waited for at least this.
 """
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LaunchFile:
     """A file that a launch reads.
 
@@ -105,7 +105,7 @@ def share_ranges(shares: Mapping[int, float]) -> Iterator[tuple[int, int, float]
         yield numbers[0], numbers[-1], share
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BlindSpot:
     """What a guess could not follow.
 
@@ -120,7 +120,7 @@ class BlindSpot:
     what: str = ""
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GuessBasis:
     """What a guess of a launch rests on.
 
@@ -139,7 +139,7 @@ class GuessBasis:
     reference: tuple[tuple[str, float], ...] = ()
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LaunchSet:
     """The data blocks that a cold launch of one app reads.
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..codecs import CODECS
-from ..core.frozen import frozen
 from ..core.units import Interval
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 _NONE = Interval.exactly(0.0)
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LaunchEstimate:
     """Seconds that a cold launch adds over a warm one.
 
@@ -282,7 +281,7 @@ def _at_most_all(share: Interval) -> Interval:
     return share.map(lambda value: min(1.0, value))
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BlockSums:
     """What the blocks of a launch come to in an image; none of zeros among them.
 
@@ -305,7 +304,7 @@ class BlockSums:
     compressed_stored_bytes: float = 0
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ExpectedBlocks:
     """The blocks of a launch's files, in the order of the files.
 

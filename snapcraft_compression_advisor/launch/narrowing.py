@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 
-from ..core.frozen import frozen
 from ..core.units import Interval
 from .model import LaunchEstimate, calibrated_work, combined, saved_figures, total_s
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Narrowing:
     """What the interval of a saving would be if more were known.
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING
 
-from ..core.frozen import frozen
 from ..core.units import Interval
 from ..payload.stack import StackedPayload, layers_of
 from .guess.guess import static_launch_set
@@ -32,7 +31,7 @@ _USUAL_CODEC = "xz"
 _DIGITS = 4
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StackPart:
     """What a launch reads of one snap.
 

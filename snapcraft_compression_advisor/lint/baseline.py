@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import PurePath, PurePosixPath
 
 from ..core.errors import BadDataError
-from ..core.frozen import frozen
 from ..core.printable import printable
 from ..payload.source import Payload
 from .finding import REGRESSIONS, Finding, LintedPayload, LintReport, State
@@ -37,7 +36,7 @@ def subject_in_label(rule: str, label: str) -> Mapping[str, str] | None:
     return found.groupdict() if found else None
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Baseline:
     """What was known before this run.
 

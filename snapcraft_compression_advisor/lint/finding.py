@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from ..core.frozen import frozen, frozen_in_order
 from ..core.printable import printable
 from ..core.units import Interval
 from ..diff.figures import BaselineBuild, PayloadFigures
@@ -22,7 +21,7 @@ REGRESSIONS = "SCA6"
 """Prefix of the rules about a change: their findings are never known before."""
 
 
-@frozen_in_order
+@dataclass(frozen=True, slots=True)
 class Location:
     """Where a finding is.
 
@@ -42,7 +41,7 @@ Origin = Literal["measured", "estimated", "published", "declared"]
 """How a figure is known."""
 
 
-@frozen_in_order
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """A figure that a finding rests on.
 
@@ -56,7 +55,7 @@ class Evidence:
     origin: Origin
 
 
-@frozen_in_order
+@dataclass(frozen=True, slots=True)
 class Fix:
     """What fixes a finding.
 
@@ -80,7 +79,7 @@ class Fix:
         return None if self.edit is None else self.edit.diff()
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Gain:
     """What fixing a finding saves; estimated.
 
@@ -98,7 +97,7 @@ State = Literal["new", "worse", "moved", "known"]
 """What a finding is against a baseline; a run fails for the first two."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
     """What a rule found.
 
@@ -149,7 +148,7 @@ class Finding:
         return self.rule, kind, path
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Unchecked:
     """A rule that couldn't look at a payload: that it finds nothing is no pass.
 
@@ -162,7 +161,7 @@ class Unchecked:
     why: str
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LintedPayload:
     """One payload's findings.
 
@@ -194,7 +193,7 @@ class LintedPayload:
     project: Location | None = None
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LintReport:
     """All payloads of one run.
 

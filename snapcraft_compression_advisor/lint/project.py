@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
 from ..core.errors import BadDataError, UsageError
-from ..core.frozen import frozen
 from ..core.units import Interval
 from ..devices.device import DeviceProfile
 from ..launches import LaunchAnalysis, estimates_of, whole_read
@@ -22,7 +21,7 @@ from ..trial.sampled import run_sampled_trial
 _COMPONENT_NAME = re.compile("[a-z0-9-]+")
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ComponentSizes:
     """What a component's image comes to.
 
@@ -36,7 +35,7 @@ class ComponentSizes:
     whole: LaunchAnalysis | None = None
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProjectFile(ProjectLines):
     """What snapcraft.yaml says of compression, and its text.
 

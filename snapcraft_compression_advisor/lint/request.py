@@ -6,13 +6,12 @@ Apart from :mod:`.lint`, whose rules ``advise`` doesn't need.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..analysis import Request
 from ..core.errors import BadDataError, ToolError, UsageError
-from ..core.frozen import frozen
 from ..core.units import Interval
 from ..devices.device import DeviceProfile
 from ..launch.launch_set import select_apps
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from .project import ProjectFile
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LintRequest:
     """What a payload is checked against.
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ..advice.recommendation import SNAPCRAFT_DEFAULT
 from ..analysis import Analysis
-from ..core.frozen import frozen
 from ..diff.figures import BaselineBuild
 from ..payload.inventory import Inventory
 from ..payload.snap_yaml import SnapMetadata
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from ..preflight.resquash import Resquash
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
     """All that rules may look at; they open nothing themselves.
 
@@ -99,7 +98,7 @@ RECORD = Fix(
 """What decides many a finding that is undecided."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
     """A rule: what it says of itself, and how it judges a payload.
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import partial
 from typing import TYPE_CHECKING, get_args
 
 from ..core.errors import BadDataError, UsageError
-from ..core.frozen import frozen
 from ..payload.inventory import Inventory
 from ..settings.lint_policy import ALL_RULES_PREFIX, LintPolicy
 from .finding import Finding, Severity, Unchecked
@@ -23,7 +22,7 @@ SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 """The most severe first."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Selector:
     """A rule or a family, everywhere or on some files.
 
@@ -49,7 +48,7 @@ class Selector:
         )
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
     """What is to be checked.
 

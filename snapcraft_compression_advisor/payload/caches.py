@@ -6,10 +6,10 @@ import os
 import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
-from ..core.frozen import frozen
 from ..squashfs.entry import EntryKind
 from .copies import BASE_LIBRARIES, LIBRARY_DIRECTORIES
 from .inventory import Entry
@@ -50,7 +50,7 @@ _ELEMENT = re.compile(
 _ICON_SUFFIXES = (".png", ".svg", ".xpm")
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CacheFault:
     """A cache that would spare launches work, but isn't there or doesn't fit.
 

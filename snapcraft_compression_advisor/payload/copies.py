@@ -10,9 +10,9 @@ import posixpath
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
-from ..core.frozen import frozen
 from ..squashfs.entry import EntryKind
 from .elf import readable_linkage
 from .inventory import Entry
@@ -74,7 +74,7 @@ out: a newer one than the base's may be shipped on purpose.
 """
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Copy:
     """A file whose like is shipped too.
 
@@ -184,7 +184,7 @@ def _by_soname(tree: Tree) -> Mapping[tuple[str, tuple[int, str]], list[Entry]]:
     return {soname: entries for soname, entries in found.items() if len(entries) > 1}
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Supplied:
     """A library that another snap brings.
 

@@ -12,9 +12,9 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import cache, cached_property
 
-from ..core.frozen import frozen
 from .elf_form import (
     PF_W,
     PT_DYNAMIC,
@@ -80,7 +80,7 @@ _MACHINES = {
 """Those that snaps are built for; others only have to differ."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ElfLinkage:
     """An ELF file's needs.
 

@@ -6,8 +6,8 @@ import posixpath
 import re
 from collections import deque
 from collections.abc import Iterable
+from dataclasses import dataclass
 
-from ..core.frozen import frozen
 from ..squashfs.entry import EntryKind
 from .elf import ElfLinkage, elf_of
 from .elf_form import BrokenElfError
@@ -41,7 +41,7 @@ _ORIGIN = re.compile(r"\$(?:ORIGIN|\{ORIGIN\})")
 _LIB = re.compile(r"\$(?:LIB|\{LIB\})")
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Unresolved:
     """What a launch needs and the payload doesn't hold.
 
@@ -56,7 +56,7 @@ class Unresolved:
     supplier: str
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Closure:
     """The files that a loader maps, breadth first, and libraries that are missing."""
 
@@ -64,7 +64,7 @@ class Closure:
     unresolved: tuple[Unresolved, ...]
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Loaded:
     """An ELF file on its way through the loader."""
 

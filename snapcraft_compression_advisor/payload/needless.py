@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, partial
 from typing import Literal
 
-from ..core.frozen import frozen
 from ..core.units import KIB
 from ..squashfs.entry import EntryKind
 from .elf import ELF_MAGIC, Elf, elf_of
@@ -68,7 +68,7 @@ _NEEDLESS = re.compile(
 )
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NeedlessFile:
     """A file, or parts of one, that needn't ship.
 
@@ -83,7 +83,7 @@ class NeedlessFile:
     doubt: str | None = None
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Needless:
     """All files of a kind that needn't ship.
 
@@ -99,7 +99,7 @@ class Needless:
         return sum(file.size_bytes for file in self.files)
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Pattern:
     """Files of a kind.
 

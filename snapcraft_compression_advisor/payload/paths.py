@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import posixpath
 import re
+from dataclasses import dataclass
 
-from ..core.frozen import frozen
 from ..squashfs.entry import EntryKind
 from .inventory import Entry, Inventory
 
@@ -18,7 +18,7 @@ _NO_NAMES = frozenset(("", ".", ".."))
 _VARIABLE = re.compile(r"\$\{?SNAP\}?(?=/|\Z)")
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Location:
     """Where a path leads.
 

@@ -11,9 +11,9 @@ import posixpath
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 
-from ..core.frozen import frozen
 from ..core.units import MIB
 from .elf import ElfLinkage, readable_linkage
 from .inventory import Entry
@@ -55,7 +55,7 @@ def place_of_supplier(payload: Payload, other: Payload) -> str | None:
     return None
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Replacement:
     """A library of another snap.
 

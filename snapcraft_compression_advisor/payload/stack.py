@@ -5,10 +5,10 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from ..core.frozen import frozen
 from .inventory import Entry, Inventory
 from .paths import MAX_LINKS, Location, PathResolver
 from .snap_yaml import Plug, SnapMetadata
@@ -25,7 +25,7 @@ _PRIVATE = ("meta", "snap")
 """Folders with a snap's own description, which no other one searches."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Layer:
     """One snap of a launch.
 

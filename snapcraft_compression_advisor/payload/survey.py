@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
-from ..core.frozen import frozen
 from .bytecode import bytecode_faults
 from .caches import CacheFault, icon_faults, module_faults, schema_faults
 from .copies import Copy, Supplied, find_copies, find_supplied
@@ -17,7 +16,7 @@ from .source import Payload
 from .tree import Tree
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Survey:
     """Facts about a payload's files, gathered with little reading.
 

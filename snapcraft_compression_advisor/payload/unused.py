@@ -12,8 +12,8 @@ import posixpath
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 
-from ..core.frozen import frozen
 from ..core.units import MIB
 from ..squashfs.entry import EntryKind
 from .copies import LIBRARY_DIRECTORIES
@@ -38,7 +38,7 @@ _COMPILER = "the snap also ships {!r}, which links such files"
 _PACKED = "{!r} is compressed, and may name it"
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Unused:
     """A library that nothing links or names.
 

@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from ..core.frozen import frozen
 from ..core.units import KIB
 from ..squashfs.entry import EntryKind
 from .inventory import Entry
@@ -42,7 +41,7 @@ _TAKEN_AWAY = re.compile(
 )
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LibraryPath:
     """Where an app's loader looks beside its own default folders.
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from ..core.errors import BadDataError, UsageError
-from ..core.frozen import frozen
 from ..launch.fit import fit_profile
 from ..launch.launch_set import LaunchFile
 from ..launch.profile import LaunchProfile
@@ -20,7 +20,7 @@ LEAST_SHARE = 0.5
 _SEED = 1
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PrefetchRange:
     """Adjacent data blocks of a file.
 
@@ -33,7 +33,7 @@ class PrefetchRange:
     last: int
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PrefetchPlan:
     """What is read ahead of an app.
 
@@ -132,7 +132,7 @@ def wrong_ranges(payload: Payload, plan: PrefetchPlan) -> tuple[PrefetchRange, .
     return tuple(_ranges(chance.sample(others, min(plan.blocks, len(others)))))
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Block:
     """A block of a file.
 

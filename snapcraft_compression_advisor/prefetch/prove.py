@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,6 @@ from ..capture.payload_copy import payload_copy
 from ..capture.recordings import isolated_request
 from ..capture.running_kernel import recorded_kernel
 from ..capture.samples import Sample
-from ..core.frozen import frozen
 from ..launch.launch_set import LaunchFile
 from ..launch.profile import RecordedKernel
 from ..payload.source import Payload, open_payload
@@ -31,7 +30,7 @@ WITHOUT, WITH, WRONG = "without", "with", "wrong"
 _WRONG_NAME = "{}-wrong"
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PrefetchProof:
     """Cold and warm launches without reading ahead, with it, and with a wrong list.
 

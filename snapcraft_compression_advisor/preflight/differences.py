@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from itertools import islice, zip_longest
 from pathlib import Path
 
 from ..core.files import first_difference
-from ..core.frozen import frozen
 from ..squashfs.entry import ImageBlock, ImageEntry
 from ..squashfs.image import Image
 from ..squashfs.superblock import SUPERBLOCK_BYTES, Superblock
@@ -62,7 +61,7 @@ _CONSEQUENCES = frozenset({*_TABLES, "root_inode_reference"})
 _ATTRIBUTES = ("kind", "mode", "uid", "gid", "modified_s", "size_bytes", "link_target")
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
     """Something that differs.
 

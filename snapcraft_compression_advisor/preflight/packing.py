@@ -15,13 +15,13 @@ from __future__ import annotations
 
 import stat
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
 from ..codecs import CODECS
 from ..codecs.codec import Codec
 from ..core.errors import BadDataError, UsageError
-from ..core.frozen import frozen
 from ..core.units import MIB
 from ..payload.inventory import Entry
 from ..payload.source import Payload, SnapPayload, open_payload
@@ -62,7 +62,7 @@ _ZEROS_LEAST_BYTES = 16 * 1024
 """Shorter ones needn't come to less than a 64th: headers weigh more."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Recompressed:
     """Blocks of an image, compressed again on this machine.
 
@@ -76,7 +76,7 @@ class Recompressed:
     library: str
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EntryFault:
     """Something unusual about an entry.
 
@@ -88,7 +88,7 @@ class EntryFault:
     text: str
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Packing:
     """Facts on how an image was packed.
 
@@ -325,7 +325,7 @@ def _differs(image: Image, block: ImageBlock, codec: Codec) -> bool:
     return again != image.stored_data(block.position, block.stored_bytes)
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PreviousSnap:
     """A snap that was published before.
 

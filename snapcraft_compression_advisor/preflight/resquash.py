@@ -12,11 +12,11 @@ import os
 import shutil
 import threading
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 from ..core.errors import BadDataError, ToolError
 from ..core.files import first_difference
-from ..core.frozen import frozen
 from ..core.scratch import scratch_directory
 from ..core.units import MIB, format_bytes
 from ..payload.source import Payload, SnapPayload, check_packed_size
@@ -45,7 +45,7 @@ _ONE_AT_A_TIME = threading.Lock()
 _RESOLUTION = "Free some space, or set TMPDIR to a directory on a larger disk."
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Resquash:
     """Result of unpacking an image and packing it again.
 

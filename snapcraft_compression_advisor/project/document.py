@@ -26,7 +26,6 @@ from ruamel.yaml.events import (
 )
 
 from ..core.errors import BadDataError
-from ..core.frozen import frozen
 
 MAX_PROJECT_FILE_BYTES = 128 * 1024
 """Largest snapcraft.yaml that is read.
@@ -134,7 +133,7 @@ class Node:
         yield None  # its end
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProjectDocument:
     """A snapcraft.yaml.
 

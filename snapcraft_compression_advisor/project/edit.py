@@ -5,17 +5,16 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ..core.frozen import frozen
 from ..core.printable import printable
 
 _NO_FINAL_BREAK = "\n\\ No newline at end of file\n"
 """What ``diff`` says of a last line without a line break."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Edit:
     """A change to a project file that has yet to be made.
 
@@ -56,7 +55,7 @@ def _lines(content: bytes) -> list[str]:
     return re.findall("[^\n]*\n|[^\n]+", content.decode())
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Change:
     """What an edit does: bytes from ``start`` to ``end`` become ``new``."""
 

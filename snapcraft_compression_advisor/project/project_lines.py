@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from ..core.frozen import frozen
 from ..settings.lint_policy import ALL_RULES_PREFIX
 from .document import Node, read_document
 from .set_scalar import COMPRESSION, not_a_scalar
@@ -19,7 +19,7 @@ EXTENSIONS_WITH_LZO = ("kde-neon", "kde-neon-6", "kde-neon-qt6")
 no key (``get_root_snippet`` in ``snapcraft/extensions/kde_neon*.py``)."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProjectLines:
     """What a project file says, and where.
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import takewhile
 from typing import NoReturn
 
 from ..codecs import SHIPPABLE
 from ..core.errors import BadDataError, UsageError
-from ..core.frozen import frozen
 from .document import Node, ProjectDocument, read_document
 
 COMPRESSION = "compression"
@@ -18,7 +18,7 @@ COMPRESSION = "compression"
 LINE_BREAK = re.compile("\r\n|\n|\r")
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
     """Where a key goes that a mapping doesn't have.
 
@@ -101,7 +101,7 @@ def set_scalar(
     return document.encoded(after)
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Change:
     """What is to be set in which mapping."""
 

@@ -12,12 +12,11 @@ import zlib
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from io import BytesIO
 from typing import Literal, Protocol
 
-from ..core.frozen import frozen
 from ..core.units import MIB
 from ..payload.needless import is_documentation
 from ..payload.source import Payload
@@ -76,7 +75,7 @@ older tools.
 """
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FileChange:
     """A file that adds to a delta.
 
@@ -100,7 +99,7 @@ class FileChange:
     plain_bytes: Mapping[str, float] = field(default_factory=dict)
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class KindTotal:
     """What all files to which the same happened add to deltas.
 

@@ -11,10 +11,9 @@ the whole image, and doesn't say how close (https://snapcraft.io/docs/snap-delta
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Literal
 
-from ..core.frozen import frozen
 from ..core.units import Interval
 
 DeltaFormat = Literal["xdelta3", "snap-1-1-xdelta3"]
@@ -36,7 +35,7 @@ with the experimental feature of that name set (``features/features.go``)."""
 ChoiceReason = Literal["preferred", "refused", "larger", "perhaps-larger"]
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DeltaSize:
     """How large a delta is.
 
@@ -49,7 +48,7 @@ class DeltaSize:
     files: Mapping[str, float] = field(default_factory=dict)
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
     """What a device downloads.
 

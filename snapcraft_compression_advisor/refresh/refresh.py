@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..core.errors import ToolError
-from ..core.frozen import frozen
 from ..core.scratch import scratch_directory
 from ..core.units import Interval
 from ..payload.source import Payload
@@ -21,7 +20,7 @@ from .estimate import DeltaMaker, refusal
 from .xdelta3 import Rebuild, make_delta_of_images, make_plain_delta, rebuild
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CodecRefresh:
     """A refresh where both builds are packed with a codec.
 
@@ -48,7 +47,7 @@ class CodecRefresh:
         return tuple(choices(self.full_bytes, self.deltas))
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Refresh:
     """A refresh from one build to another.
 

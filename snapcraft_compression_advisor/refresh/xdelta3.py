@@ -11,12 +11,12 @@ import shutil
 import subprocess
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from ..core.child import ending_with_us
 from ..core.errors import ToolError
 from ..core.files import first_difference
-from ..core.frozen import frozen
 from ..squashfs.image import Image
 from ..squashfs.mksquashfs import (
     MINIMUM_IMAGE_BYTES,
@@ -46,7 +46,7 @@ Place = tuple[int, str]
 """Where a file begins in what a delta makes, and its path; empty for no file."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Rebuild:
     """Whether a snap-aware delta gives the new image again.
 

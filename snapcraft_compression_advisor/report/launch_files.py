@@ -5,9 +5,9 @@ from __future__ import annotations
 import heapq
 import posixpath
 from collections import Counter, defaultdict
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..core.frozen import frozen
 from ..launch.model import cost_of_blocks, cost_of_files, data_of, sum_blocks
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _PROBE_DEVICE = 0
 """Of the devices, the one that puts the files in order."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReadFile:
     """A file that a launch reads.
 
@@ -41,7 +41,7 @@ class ReadFile:
     blocks: float
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReadDirectory:
     """A directory that a launch reads from.
 
@@ -57,7 +57,7 @@ class ReadDirectory:
     largest: tuple[ReadFile, ...]
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HeavyFile:
     """A file with what it adds to a cold launch; estimated.
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import posixpath
 from collections import defaultdict
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ..core.frozen import frozen
 from ..payload.families import file_family
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ _FOLDERS_PER_GROUP = 6
 _ROOT = "."
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GroupPart:
     """A file that a launch reads, or several that are listed together.
 
@@ -47,7 +46,7 @@ class GroupPart:
     last: str = ""
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LaunchGroup:
     """Files that belong together, by their paths alone.
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import locale
 import shutil
 import textwrap
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ..core.frozen import frozen
 from ..core.terminal import wants_colour
 
 if TYPE_CHECKING:
@@ -41,7 +40,7 @@ _BY_VERDICT: dict[Verdict, str] = {
 }
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TextStyle:
     """How text for people looks.
 

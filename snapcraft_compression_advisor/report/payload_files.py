@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..core.frozen import frozen
 from ..core.units import KIB, MIB
 from ..payload.file_kinds import file_kind
 from ..trial.stored import find_incompressible
@@ -28,7 +28,7 @@ RANKS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000)
 LISTED_FILES = 10
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ListedFile:
     """A file and a size of it."""
 
@@ -36,7 +36,7 @@ class ListedFile:
     size_bytes: float
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SizeClass:
     """Files of similar size.
 
@@ -48,7 +48,7 @@ class SizeClass:
     raw_bytes: int
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Top:
     """What so many of the largest files are of the payload, 0 to 1."""
 
@@ -56,7 +56,7 @@ class Top:
     share: float
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FileSizes:
     """How long files are; those of equal contents count once, empty ones not at all.
 
@@ -70,7 +70,7 @@ class FileSizes:
     largest: tuple[ListedFile, ...]
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FileKind:
     """Files of a kind, which their names tell.
 
@@ -84,7 +84,7 @@ class FileKind:
     stored_bytes: Mapping[str, Interval]
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Incompressible:
     """Blocks that keep 95 % of their length or more; those under 4 KiB don't count.
 

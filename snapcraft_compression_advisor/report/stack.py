@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from ..core.frozen import frozen
 from ..core.units import Interval, counted, joined, percent, seconds, size
 from ..launch.model import seconds_saved
 from ..launch.stack_model import together
@@ -24,7 +24,7 @@ _LEAST_STACK = 2
 _NOT_KNOWN = "xz?"
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StackSnap:
     """What a launch reads of one snap, and what that costs.
 
@@ -41,7 +41,7 @@ class StackSnap:
     saves_s: Mapping[str, Interval]
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StackWhole:
     """What all snaps together add to a cold launch on one device.
 

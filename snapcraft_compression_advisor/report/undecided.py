@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..advice.reasons import Code
-from ..core.frozen import frozen
 from ..core.printable import printable
 from ..payload.snap_yaml import split_component_name
 
@@ -19,7 +19,7 @@ _PROFILE = "launch.json"
 _DEVICE = "this-machine.yaml"
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NextStep:
     """Something to do.
 

@@ -7,7 +7,7 @@ the part of snapcraft's plugin, and all of them before the defaults.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 import pydantic
 
 from ..core.errors import BadDataError, UsageError
-from ..core.frozen import frozen
 from ..devices.builtin_devices import default_devices, find_device
 from ..devices.builtin_kernels import with_kernels
 from ..devices.device import DeviceProfile
@@ -106,7 +105,7 @@ def _is_file_name(device: str) -> bool:
     return "/" in device or device.endswith((".yaml", ".yml"))
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Sources:
     """Where settings come from, the weakest first.
 
@@ -126,7 +125,7 @@ class Sources:
     folder: Path = Path()
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """What is asked of a payload, files read.
 

@@ -8,17 +8,17 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import pydantic
 
-from ..core.frozen import frozen
 from ..core.units import KIB, MIB
 
 _NUMBER = r"([0-9]{1,12}(?:\.[0-9]{1,9})?)"
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Quantity:
     """What a number stands for.
 

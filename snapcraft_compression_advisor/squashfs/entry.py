@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
 
-from ..core.frozen import frozen
-
 STORED_FLAG = 1 << 24
 """SQUASHFS_COMPRESSED_BIT_BLOCK: set in the size word of a block that is stored."""
 SIZE_MASK = STORED_FLAG - 1
@@ -52,7 +50,7 @@ class ImageBlock(NamedTuple):
         return not self.is_stored and not self.is_sparse
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FragmentTail:
     """The part of a fragment block that holds a file's tail.
 

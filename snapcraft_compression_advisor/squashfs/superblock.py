@@ -7,10 +7,10 @@ Facts from the kernel's ``fs/squashfs/{squashfs_fs.h,super.c}`` and
 from __future__ import annotations
 
 import struct
+from dataclasses import dataclass
 from itertools import pairwise
 
 from ..codecs import DECOMPRESSORS
-from ..core.frozen import frozen_in_order
 from .image_file import damaged, not_an_image
 
 _LAYOUT = struct.Struct("<5I6H8Q")
@@ -26,7 +26,7 @@ ABSENT_TABLE = 0xFFFF_FFFF_FFFF_FFFF
 """SQUASHFS_INVALID_BLK: offset of a table that the image doesn't have."""
 
 
-@frozen_in_order
+@dataclass(frozen=True, slots=True)
 class Superblock:
     """The superblock's fields in their order; offsets are bytes from the image's start.
 

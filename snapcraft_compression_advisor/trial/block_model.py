@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from itertools import combinations_with_replacement
@@ -18,13 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..codecs.codec import DATA_BLOCK_BYTES
-from ..core.frozen import frozen
 
 NOT_PACKED = "none"
 """Stands for a payload of which no codec's sizes are known."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BlockModel:
     """How one codec's sizes follow from a closer look.
 

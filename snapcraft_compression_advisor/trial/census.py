@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..codecs.codec import DATA_BLOCK_BYTES
-from ..core.frozen import frozen
 from ..core.units import MIB
 from ..payload.layout import Layout
 from ..payload.source import Payload, SnapPayload
@@ -52,7 +52,7 @@ shipped: these blocks alone tell how sizes follow from the closer look. A payloa
 has no more is tried whole."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Census:
     """What stands for a payload.
 

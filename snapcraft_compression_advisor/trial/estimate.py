@@ -11,11 +11,11 @@ Survey Sampling, 1992, chapters 6 and 9).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.frozen import frozen
 from .block_model import BlockModel
 from .phase import RIDGE, Phase, Sample
 
@@ -37,7 +37,7 @@ _NEXT_TO_NONE = 1e-9
 """Penalty on the mean ratio itself, for the sake of the inverse alone."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Misses:
     """What one step's prediction misses.
 
@@ -71,7 +71,7 @@ class Misses:
         return float((missing * deviations**2).sum()) * count / (count - 1)
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
     """What one codec makes of all blocks.
 
@@ -89,7 +89,7 @@ class Estimate:
     confidence_z: float
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Known:
     """Blocks of a phase whose ratios are known, or predicted from a closer look.
 

@@ -6,6 +6,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from itertools import islice
 from typing import ClassVar, TypeVar
 
@@ -18,7 +19,6 @@ from ..codecs.lzo import Lzo
 from ..codecs.xz import Xz
 from ..codecs.zstandard import Zstd
 from ..core.errors import StorageError
-from ..core.frozen import frozen
 from ..payload.layout import DataBlock, Layout
 from ..payload.source import Payload
 
@@ -38,7 +38,7 @@ _WAITING_PER_WORKER = 3
 and the time that one slow block holds up the results behind it."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class QuickLook:
     """What a fast codec makes of an excerpt of a block, scaled to the block: one size.
 
@@ -56,7 +56,7 @@ class QuickLook:
         return (len(self.codec.compress(part)) * len(contents) / len(part),)
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CloserLook:
     """What fast codecs make of a block, and what others would: some 2 ms.
 

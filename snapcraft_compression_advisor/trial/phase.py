@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.frozen import frozen
 from ..payload.layout import Layout
 
 RIDGE = 3e-4
@@ -20,7 +20,7 @@ MANY_BLOCKS = 100
 _GOLDEN_RATIO = 0.6180339887498949
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Phase:
     """Blocks that a phase looks at, and what it knows of them.
 
@@ -144,7 +144,7 @@ def _start(name: str, seed: int) -> float:
     return int.from_bytes(digest, "little") / 2**48
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
     """Blocks drawn from a phase.
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..codecs import CODECS
-from ..core.frozen import frozen
 from ..core.units import Interval
 from ..payload.layout import Layout
 from ..payload.source import Payload, SnapPayload
@@ -25,7 +24,7 @@ class BlockPlaces(Protocol):
         """Return the numbers of a file's blocks; none for a file without contents."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StoredBlocks:
     """The data blocks of files, all in one row: a launch may read 100,000.
 
@@ -58,7 +57,7 @@ class StoredBlocks:
         return replace(self, stored_bytes=stored_bytes, compressed=compressed)
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Ranges:
     """Places of files whose blocks stand one behind the other."""
 
@@ -100,7 +99,7 @@ Progress = Callable[[str], None]
 """Is told what long work is doing: a line that the next one replaces."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CodecTrial:
     """One codec's image.
 
@@ -148,7 +147,7 @@ def size_difference(
     )
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TrialResult:
     """Every codec's image.
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..codecs import CODECS, SHIPPABLE
 from ..codecs.codec import Codec
-from ..core.frozen import frozen
 from ..core.units import Interval
 from ..payload.layout import Layout, lay_out
 from ..payload.source import Payload, SnapPayload
@@ -121,7 +120,7 @@ def _with_packed(
     )
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Tried:
     """What one codec made of a sample.
 

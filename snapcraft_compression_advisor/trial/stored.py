@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..codecs.codec import DATA_BLOCK_BYTES
-from ..core.frozen import frozen
 from ..core.units import Interval
 from ..payload.layout import Layout
 from .census import Census, nearest_known
@@ -37,7 +36,7 @@ _LEAST_OF_FILE = 0.5
 """A file is named where so much of what it takes is such blocks."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BlockSizes:
     """What a codec makes of every block of a layout.
 
@@ -198,7 +197,7 @@ def _relative(
     return max(LEAST_ERROR, float(np.sqrt(((missed / lengths) ** 2).sum() / squares)))
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class IncompressibleFile:
     """A file that doesn't compress.
 
@@ -209,7 +208,7 @@ class IncompressibleFile:
     stored_bytes: float
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Incompressible:
     """What doesn't compress in an image.
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
-from ..core.frozen import frozen
 from ..payload.copies import loader_libraries
 from ..payload.elf import elf_of
 from ..payload.elf_form import BrokenElfError
@@ -62,7 +62,7 @@ _LANGUAGES = "users of these languages read them"
 _THEMES = "a user may have chosen the theme"
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Trim:
     """A file that could be left out.
 

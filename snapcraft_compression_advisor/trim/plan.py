@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ..core.frozen import frozen
 from ..core.units import Interval
 from ..launches import estimates_of
 from ..payload.references import needed_directories
@@ -31,7 +30,7 @@ _ROUNDS = 8
 NEEDED = "without it, {} lacks {}"
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TrimGroup:
     """Files that could be left out for one reason.
 
@@ -53,7 +52,7 @@ class TrimGroup:
     filters: Mapping[str, tuple[str, ...]]
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TrimPlan:
     """All that could be left out of a snap.
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..capture.missed_files import can_trace, missed_files
 from ..capture.paired import Difference, difference
 from ..capture.recordings import isolated_request, recorded_profiles
 from ..core.errors import AdvisorError
-from ..core.frozen import frozen
 from ..payload.source import Payload
 from .plan import TrimGroup, TrimPlan
 from .without import AFTER, BEFORE, Starts, packed, without
@@ -31,7 +31,7 @@ Trial = Callable[[Sequence[TrimGroup]], Mapping[str, str]]
 """Leaves groups out, starts the apps, and returns what is wrong with which app."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AppProof:
     """How an app starts.
 
@@ -58,7 +58,7 @@ class AppProof:
         return difference(self.turns.cold_s[BEFORE], self.turns.cold_s[AFTER])
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TakenBack:
     """A group that an app needs after all."""
 
@@ -67,7 +67,7 @@ class TakenBack:
     problem: str
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Proof:
     """What became of a snap without some files.
 

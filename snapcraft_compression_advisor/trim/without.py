@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,6 @@ from ..capture.cold_turns import Turns, Variant, launch_in_turns
 from ..capture.packed_images import packed_images
 from ..capture.payload_copy import payload_copy
 from ..capture.recordings import NOTHING_BESIDE, isolated_request
-from ..core.frozen import frozen
 from ..payload.references import needed_directories
 from ..payload.source import Payload, open_payload
 from ..payload.stack import layers_of
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 BEFORE, AFTER = "before", "after"
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Starts:
     """How apps are started.
 

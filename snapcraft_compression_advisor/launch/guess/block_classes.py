@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from ...codecs.codec import DATA_BLOCK_BYTES
-from ...core.frozen import frozen
 from ...payload.elf import Elf, elf_of
 from ...payload.elf_form import PF_W, PF_X, PT_LOAD, BrokenElfError, Segment
 from ...payload.inventory import block_count
@@ -159,7 +158,7 @@ _RELOCATIONS = ((7, 8), (17, 18), (23, 2), (36, 35))
 """Tags of address and length: DT_RELA, DT_REL, DT_JMPREL, DT_RELR (elf.h)."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ElfParts:
     """An ELF file's blocks by what they are for.
 

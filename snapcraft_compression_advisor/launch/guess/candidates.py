@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import posixpath
+from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from ...core.frozen import frozen
 from ...payload.inventory import block_count
 from ...payload.linkage import Closure, LibraryFinder, Unresolved, library_path
 from ..launch_set import BlindSpot
@@ -95,7 +95,7 @@ class Candidate(NamedTuple):
     by: str = ""
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Candidates:
     """All files that a launch may read.
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...codecs.codec import DATA_BLOCK_BYTES
-from ...core.frozen import frozen
 from ...payload.inventory import block_count
 from ..fit import fit_profile
 
@@ -23,7 +23,7 @@ in the direction that hurts (a slow launch is not predicted), so it weighs twice
 as one that is named in vain."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FileDifference:
     """A file of which other blocks are read than are named.
 
@@ -36,7 +36,7 @@ class FileDifference:
     vain_bytes: int
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
     """A guess and a recording of the same launch.
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import posixpath
+from dataclasses import dataclass
 from itertools import groupby, islice
 from typing import TYPE_CHECKING
 
 from ...core.errors import UsageError
-from ...core.frozen import frozen
 from ...squashfs.entry import EntryKind
 from .blindness import UNREACHED
 from .candidates import find_candidates
@@ -30,7 +30,7 @@ MOST_RULES = 5
 """Rules named that would bring in a file; a few name most files of a toolkit."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
     """Why a file is expected, or not.
 

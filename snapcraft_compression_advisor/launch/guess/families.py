@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...core.frozen import frozen
 from ...squashfs.entry import EntryKind
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Family:
     """A rule, with the texts of its regular expressions (:func:`compiled`).
 

@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from ...core.frozen import frozen, frozen_in_order
 from ...core.units import Interval
 from ..launch_set import WAITED_SHARE
 from .block_classes import MEMBER, NO_MEMBER
@@ -48,7 +47,7 @@ UNLIKELY_FILE_SHARE = 0.1
 """Likewise of what only windows need, where none is expected, and of own files."""
 
 
-@frozen_in_order
+@dataclass(frozen=True, slots=True)
 class Counts:
     """What recorded launches read, by key.
 
@@ -79,7 +78,7 @@ FEWEST_WAITING = 3
 """Recorded launches of a kind from which they say what others of it wait for."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reference:
     """What applications of a class read, searched for blindly.
 
@@ -97,7 +96,7 @@ class Reference:
     least_share: float = 0.0
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GuessedApp:
     """What a spread depends on beside the files.
 
@@ -112,7 +111,7 @@ class GuessedApp:
     modules_missed: bool = False
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Unseen:
     """What a search didn't reach that is blind to what the program does.
 
@@ -125,7 +124,7 @@ class Unseen:
     reference: str | None
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Priors:
     """Shares fitted on recorded launches.
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ...core.frozen import frozen
 from .shell_values import MAX_VARIANTS, Values, simple_commands
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ _WITH_VALUE = frozenset({"-u", "-n", "-k", "-c", "-p", "--chdir", "-C"})
 _NUMBER = re.compile(r"[\d.,:-]+[smhd]?")
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Shebang:
     """A script's first line.
 

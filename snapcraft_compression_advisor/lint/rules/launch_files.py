@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from ...core.frozen import frozen
 from ...core.units import Interval, format_bytes
 from ...devices.device import DeviceProfile
 from ...launch.launch_set import LaunchFile, LaunchSet
@@ -36,7 +36,7 @@ _MADE_FOR_BASES = frozenset({"core26", "bare"})
 """For which ``snap pack`` asks for targets (snapd#16828), so snapcraft makes them."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Dominance:
     """The heaviest files of a launch.
 

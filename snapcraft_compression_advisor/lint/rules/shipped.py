@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from ...advice.evidence import download_seconds
 from ...analysis import Analysis
-from ...core.frozen import frozen
 from ...core.units import Interval, format_bytes
 from ...payload.needless import NeedlessFile, NeedlessKind
 from ..figures import bytes_text, share_text
@@ -47,7 +46,7 @@ _OPTIONS: Mapping[str, str] = {
 _ShippedRule = partial(Rule, severity="warning", options=_OPTIONS, blocked=no_sizes)
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Weight:
     """What files come to.
 

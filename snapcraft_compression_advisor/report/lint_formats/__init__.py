@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Protocol, cast
 
-from ...core.frozen import frozen
 from ..lines import TextStyle
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ FORMATS = (
 """By name, which is that of the module here that renders it."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Findings:
     """What a format renders.
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 import json
 import posixpath
 import struct
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ....codecs.codec import DATA_BLOCK_BYTES
-from ....core.frozen import frozen_in_order
 from ....payload.inventory import block_count
 from .archive import MAX_MEMBERS_BYTES, MEMBER_MAX_BYTES
 from .node import MAX_NAME_CHARACTERS
@@ -61,7 +61,7 @@ def open_archive(
     return Archive(payload, entry, find, root=root, start=start)
 
 
-@frozen_in_order
+@dataclass(frozen=True, slots=True)
 class Member:
     """A file of an archive.
 

@@ -6,10 +6,10 @@ import json
 import posixpath
 import re
 from collections import deque
+from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
-from ....core.frozen import frozen_in_order
 from ....payload.elf import ELF_MAGIC
 from ....squashfs.entry import EntryKind
 from ...launch_set import BlindSpot
@@ -63,7 +63,7 @@ class Sources(Protocol):
         """Tell whether there is a directory of this path."""
 
 
-@frozen_in_order
+@dataclass(frozen=True, slots=True)
 class _Shipped:
     """The files of a payload.
 

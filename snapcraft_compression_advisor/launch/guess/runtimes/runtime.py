@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import posixpath
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
-
-from ....core.frozen import frozen
 
 if TYPE_CHECKING:
     import re
@@ -20,7 +18,7 @@ if TYPE_CHECKING:
     from ..snap_paths import SnapPaths
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Loaded:
     """A file that programs of a runtime load.
 
@@ -37,7 +35,7 @@ class Loaded:
     reached: frozenset[int] | None = None
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Invocation:
     """A command that runs an interpreter.
 
@@ -56,7 +54,7 @@ class Invocation:
         return (argument,)
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Programs:
     """What an app starts.
 
@@ -81,7 +79,7 @@ class Programs:
     variables: Mapping[str, str] = field(default_factory=dict)
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StartedApp:
     """An app as far as it is known when its runtimes are looked at.
 
@@ -139,7 +137,7 @@ class StartedApp:
                 yield found
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Runtime:
     """A language's runtime.
 

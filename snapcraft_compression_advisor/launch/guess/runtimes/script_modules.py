@@ -6,9 +6,9 @@ import itertools
 import posixpath
 import re
 from collections import deque
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ....core.frozen import frozen
 from ....payload.elf import ELF_MAGIC
 from ....payload.linkage import library_path
 from ....squashfs.entry import EntryKind
@@ -34,7 +34,7 @@ MAX_LAUNCHED = 8
 """Programs of packages that one script starts; it is one."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Language:
     """How a language names what it loads.
 

@@ -8,7 +8,6 @@ import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from .....core.frozen import frozen
 from .values import called_name, static_text
 
 if TYPE_CHECKING:
@@ -66,7 +65,7 @@ class Scope:
     computed: bool = False
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Code:
     """A source, told apart by its functions.
 

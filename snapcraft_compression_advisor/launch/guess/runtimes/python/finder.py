@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import posixpath
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-from .....core.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -25,7 +24,7 @@ _COMPILED = re.compile(r".*/__pycache__/[^/]+\.(?P<tag>\w+-\d+)\.pyc")
 _EXTENSION = re.compile(r"[^/]*?(?P<suffix>(?:\.(?:cpython-\d+\S*|abi3))?\.so)")
 
 
-@frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Module:
     """A module that was found.
 
