@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from snapcraft_compression_advisor.launch.comparison import NAMED_FROM, block_bytes
 from snapcraft_compression_advisor.launch.fit import waited_share
 from snapcraft_compression_advisor.launch.guess.blindness import UNREACHED
 from snapcraft_compression_advisor.launch.guess.candidates import (
     find_blindly,
     find_candidates,
 )
-from snapcraft_compression_advisor.launch.guess.compare import NAMED_FROM, block_bytes
 from snapcraft_compression_advisor.launch.guess.guess import (
     LEAST_SHARE,
     expected_file,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..codecs.codec import DATA_BLOCK_BYTES
-from ..launch.profile import WindowEnd
+from ..launch.launch_set import WindowEnd
 from ..settings.quantities import parse_event
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 
 from ..core.errors import UsageError
-from ..launch.profile import WindowEnd
+from ..launch.launch_set import WindowEnd
 from ..payload.paths import PathResolver
 from ..payload.source import Payload
 from ..squashfs.entry import EntryKind

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from ..core.errors import BadDataError, UsageError
-from ..launch.guess.compare import compare_launches
+from ..launch.comparison import compare_launches
 from ..launch.guess.explain import explain
 from ..launch.guess.guess import static_launch_set
 from ..launch.launch_set import LaunchSet, select_apps

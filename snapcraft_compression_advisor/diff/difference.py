@@ -16,9 +16,8 @@ from ..launch.launch_set import select_apps
 from ..payload.source import SnapPayload
 from ..trial.sampled import run_sampled_trial
 from .build import Build, prime_build, snap_build
-from .figures import lost_text
 from .files import FilesDifference, compare_files, minus, total, unchanged_paths
-from .launches import LaunchChange, compare_launches
+from .launches import LaunchChange, compare_launches, lost_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -78,14 +78,6 @@ class BaselineBuild:
     no_delta: str | None = None
 
 
-def lost_text(app: str, names: Sequence[str]) -> str:
-    """Return that an app may not start any more, in a sentence."""
-    return (
-        f"{app} needs {', '.join(names)}, which only the old build has: unless the "
-        "base or a content snap brings it, the app doesn't start."
-    )
-
-
 def figures_of(analysis: Analysis) -> PayloadFigures:
     """Return the figures of a build that was analysed."""
     codec = analysis.payload.declared_compression or SNAPCRAFT_DEFAULT

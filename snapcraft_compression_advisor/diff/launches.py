@@ -277,3 +277,11 @@ def _causes(
 def _length(build: Build, path: str) -> int | None:
     entry = build.payload.inventory.entries.get(path)
     return None if entry is None else entry.size_bytes
+
+
+def lost_text(app: str, names: Sequence[str]) -> str:
+    """Return that an app may not start any more, in a sentence."""
+    return (
+        f"{app} needs {', '.join(names)}, which only the old build has: unless the "
+        "base or a content snap brings it, the app doesn't start."
+    )

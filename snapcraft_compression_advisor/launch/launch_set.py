@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from ..payload.inventory import Inventory
     from ..payload.linkage import Unresolved
     from ..payload.snap_yaml import SnapMetadata
-    from .profile import WindowEnd
 
 
 Source = Literal["static", "recorded"]
@@ -56,6 +55,10 @@ a kind that may work side by side, or has few recordings.
 Of the 170 recorded launches in ``study/data/launches``, 165 waited for all of it. Of
 eleven of the three kinds with some that didn't, ten waited for at least this.
 """
+
+WindowEnd = Literal["drawn", "reading", "blank"]
+"""What the window that ended a launch showed: content, after which reading paused or
+went on; or nothing up to the time limit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from ..core.printable import printable
 from ..core.units import MIB
 from ..devices.kernel import Decompressors, FileMode
 from ..payload.stack import Role
-from .launch_set import LaunchSet
+from .launch_set import LaunchSet, WindowEnd
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,10 +22,6 @@ SCHEMAS = (1, 2)
 
 LaunchPart = Literal["snap-run", "snap-confine", "snap-exec", "command-chain", "app"]
 """Who is at work, from the command ``snap run`` to the app's own program."""
-
-WindowEnd = Literal["drawn", "reading", "blank"]
-"""What the window that ended a launch showed: content, after which reading paused or
-went on; or nothing up to the time limit."""
 
 Share = Annotated[float, pydantic.Field(ge=0, le=1)]
 Text = Annotated[str, pydantic.AfterValidator(printable)]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ..core.printable import printable
 from ..core.units import counted, format_bytes
-from ..launch.guess.compare import NAMED_FROM, block_bytes
+from ..launch.comparison import NAMED_FROM, block_bytes
 from ..payload.inventory import block_count
 from .document import document_text, part
 from .lines import COLUMNS, wrapped
@@ -14,7 +14,7 @@ from .lines import COLUMNS, wrapped
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from ..launch.guess.compare import Comparison
+    from ..launch.comparison import Comparison
     from ..launch.guess.explain import Explanation
     from ..launch.launch_set import LaunchFile, LaunchSet
 

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from ..advice.reasons import Verdict
     from ..devices.kernel import KernelProfile
     from ..launch.fit import FittedProfile
-    from ..launch.launch_set import Method, Source
-    from ..launch.profile import WindowEnd
+    from ..launch.launch_set import Method, Source, WindowEnd
     from ..launches import LaunchAnalysis
     from ..payload.linkage import Unresolved
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from pytest_mock import MockerFixture
 
-    from snapcraft_compression_advisor.launch.profile import WindowEnd
+    from snapcraft_compression_advisor.launch.launch_set import WindowEnd
 
 pytestmark = pytest.mark.skipif(shutil.which("Xvfb") is None, reason="needs Xvfb")
 

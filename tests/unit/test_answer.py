@@ -19,7 +19,7 @@ from snapcraft_compression_advisor.report.lines import TextStyle
 
 if TYPE_CHECKING:
     from snapcraft_compression_advisor.analysis import Analysis
-    from snapcraft_compression_advisor.launch.profile import WindowEnd
+    from snapcraft_compression_advisor.launch.launch_set import WindowEnd
 
 GOLDEN = Path(__file__).parent / "golden"
 MOST_LINES = {"change": 16, "keep": 9, "no-benefit": 9, "undecided": 12}

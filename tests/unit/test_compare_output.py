@@ -7,7 +7,7 @@ import json
 import jsonschema
 
 from snapcraft_compression_advisor.core.units import Interval
-from snapcraft_compression_advisor.launch.guess.compare import (
+from snapcraft_compression_advisor.launch.comparison import (
     Comparison,
     FileDifference,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from payloads import make_inventory
-from snapcraft_compression_advisor.launch.guess.compare import (
+from snapcraft_compression_advisor.launch.comparison import (
     Comparison,
     FileDifference,
     block_bytes,

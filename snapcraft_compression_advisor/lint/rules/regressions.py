@@ -11,9 +11,8 @@ from ...diff.figures import (
     figures_of,
     image_change,
     launch_changes,
-    lost_text,
 )
-from ...diff.launches import FigureChange
+from ...diff.launches import FigureChange, lost_text
 from ...settings.quantities import Share
 from ..figures import bytes_text, seconds_text
 from ..finding import Evidence, Finding

@@ -6,16 +6,16 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ...codecs.codec import DATA_BLOCK_BYTES
-from ...payload.inventory import block_count
-from ..fit import fit_profile
+from ..codecs.codec import DATA_BLOCK_BYTES
+from ..payload.inventory import block_count
+from .fit import fit_profile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ...payload.inventory import Inventory
-    from ..launch_set import LaunchFile
-    from ..profile import LaunchProfile
+    from ..payload.inventory import Inventory
+    from .launch_set import LaunchFile
+    from .profile import LaunchProfile
 
 NAMED_FROM = 1 / 3
 """A block counts as named from this share on. One that is missed makes the answer wrong
