@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-pytestmark = pytest.mark.mounts
+pytestmark = [pytest.mark.slow, pytest.mark.mounts]
 
 BLOCK = 128 * 1024
 

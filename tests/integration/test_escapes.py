@@ -29,7 +29,7 @@ from snapcraft_compression_advisor.capture.recordings import isolation_refusal
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-pytestmark = pytest.mark.bubblewrap
+pytestmark = [pytest.mark.slow, pytest.mark.bubblewrap]
 
 OTHER_USER = 64999
 SECRET = "only-for-whoever-records"  # noqa: S105 # stands for one

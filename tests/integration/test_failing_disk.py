@@ -38,7 +38,7 @@ _VARIABLES = {
     "OPENBLAS_NUM_THREADS": "1",  # numpy's own threads would fail before ours
 }
 
-pytestmark = pytest.mark.mounts
+pytestmark = [pytest.mark.slow, pytest.mark.mounts]
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,8 @@ from snapcraft_compression_advisor.fleet.bounded import BoundedWorker, Limits
 from snapcraft_compression_advisor.fleet.sources import Snap
 from stores import serving
 
+pytestmark = pytest.mark.slow
+
 if shutil.which("mksquashfs") is None:
     pytest.skip("mksquashfs is not installed", allow_module_level=True)
 

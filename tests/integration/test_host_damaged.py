@@ -23,6 +23,8 @@ from host_projects import (
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.slow
+
 ENFORCE = f"{LZO_PAYS}mode: enforce\n"
 
 

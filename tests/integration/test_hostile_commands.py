@@ -33,9 +33,12 @@ GIGABYTES, TERABYTES = 8 << 30, 4 << 40
 FLEET_STEP = 4
 """``fleet`` gets all bombs, and one of so many other images."""
 
-pytestmark = pytest.mark.skipif(
-    shutil.which("mksquashfs") is None, reason="squashfs-tools isn't installed"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        shutil.which("mksquashfs") is None, reason="squashfs-tools isn't installed"
+    ),
+]
 
 
 @pytest.fixture(scope="module")

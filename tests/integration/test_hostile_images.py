@@ -25,9 +25,12 @@ from snapcraft_compression_advisor.payload.source import open_payload
 TESTS = Path(__file__).resolve().parents[1]
 EXECUTIONS = 3000
 
-pytestmark = pytest.mark.skipif(
-    shutil.which("mksquashfs") is None, reason="squashfs-tools isn't installed"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        shutil.which("mksquashfs") is None, reason="squashfs-tools isn't installed"
+    ),
+]
 
 
 @pytest.fixture(scope="module")

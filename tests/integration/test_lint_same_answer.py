@@ -18,6 +18,8 @@ from snapcraft_compression_advisor.report.lint_formats import FORMATS
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.slow
+
 POLICY = "max-image-size: 100kB\n"
 PROJECT = "name: sample\ncomponents:\n  texts: {type: standard}\nparts: {}\n"
 PATHS = ("sample_1.0_amd64.snap", "prime", "component", "broken.snap")

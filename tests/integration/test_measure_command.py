@@ -18,7 +18,7 @@ from documents import Document, read_document
 from real_payloads import advisor, snap_pack
 from snapcraft_compression_advisor.codecs import CODECS
 
-pytestmark = [pytest.mark.mounts, pytest.mark.bubblewrap]
+pytestmark = [pytest.mark.slow, pytest.mark.mounts, pytest.mark.bubblewrap]
 
 FIRST_RUN_YAML = """\
 name: first

@@ -18,6 +18,8 @@ from snapcraft_compression_advisor.project.project_file import apply_edit, plan_
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.slow
+
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 OLD = b"name: x # kept\ncompression: xz\n" + b"# filler\n" * 4000
 NEW = OLD.replace(b"xz", b"lzo", 1)

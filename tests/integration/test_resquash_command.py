@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from pytest_mock import MockerFixture
 
-pytestmark = pytest.mark.users
+pytestmark = [pytest.mark.slow, pytest.mark.users]
 
 
 @pytest.fixture(scope="module")

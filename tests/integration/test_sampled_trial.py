@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
     from snapcraft_compression_advisor.trial.result import TrialResult
 
+pytestmark = pytest.mark.slow
+
 DRAWS = 4
 PROGRAM_BYTES = 16_000_000
 LEAST_PROGRAM_BYTES = 100_000

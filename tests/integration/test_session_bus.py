@@ -19,6 +19,8 @@ from snapcraft_compression_advisor.core.errors import StorageError, ToolError
 if TYPE_CHECKING:
     from subprocess import CompletedProcess
 
+pytestmark = pytest.mark.slow
+
 needs_bus = pytest.mark.skipif(
     shutil.which("dbus-daemon") is None or shutil.which("gdbus") is None,
     reason="needs dbus-daemon and gdbus",

@@ -11,7 +11,7 @@ import pytest
 from real_launches import fill_launchable
 from real_payloads import advisor
 
-pytestmark = [pytest.mark.bubblewrap, pytest.mark.images]
+pytestmark = [pytest.mark.slow, pytest.mark.bubblewrap, pytest.mark.images]
 SNAP_YAML = """\
 name: launchy
 version: '1.0'

@@ -18,6 +18,8 @@ from snapcraft_compression_advisor.squashfs.superblock import (
 )
 from snapcraft_compression_advisor.trial.metadata import PADDING_BYTES
 
+pytestmark = pytest.mark.slow
+
 SHARE = 0.02
 
 

@@ -23,6 +23,7 @@ BOOKWORM = "VERSION_CODENAME=bookworm" in Path("/etc/os-release").read_text()
 """Where the tutorial's output was made; another Python may decide otherwise."""
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.bubblewrap,
     pytest.mark.skipif(
         not Path("/usr/bin/python3").exists(), reason="needs the system's Python"
