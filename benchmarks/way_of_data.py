@@ -1,0 +1,91 @@
+"""The way of the data through the code: files that one ``advise`` enters, in order.
+
+Usage: ``way_of_data.py [PATH]``; without a payload, a small prime directory is made.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import sys
+import tempfile
+import threading
+from collections import Counter
+from inspect import CO_OPTIMIZED
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import snapcraft_compression_advisor
+from snapcraft_compression_advisor.cli.main import main as advisor
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+PACKAGE = str(Path(snapcraft_compression_advisor.__file__).parent) + "/"
+SNAP_YAML = """\
+name: small
+version: '1'
+base: core24
+summary: A script
+description: A script.
+grade: stable
+confinement: strict
+apps: {small: {command: bin/small}}
+"""
+
+
+class Way:
+    """The package's files in the order in which calls enter them."""
+
+    def __init__(self) -> None:
+        self.files: list[str] = []
+
+    def follow(self, frame: FrameType, event: str, _argument: object) -> None:
+        """Take a call of a function, as :func:`sys.setprofile` reports it."""
+        code = frame.f_code
+        if event == "call" and code.co_flags & CO_OPTIMIZED:
+            path = code.co_filename
+            name = path.removeprefix(PACKAGE)
+            if name != path and self.files[-1:] != [name]:
+                self.files.append(name)
+
+
+def make_prime(directory: Path) -> Path:
+    """Make a prime directory of a shell script and six files of text."""
+    for name, text in {
+        "meta/snap.yaml": SNAP_YAML,
+        "bin/small": '#!/bin/sh\nexec cat "$SNAP/share/text0"\n',
+        **{f"share/text{n}": f"line {n}\n" * 2_000 for n in range(6)},
+    }.items():
+        path = directory / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    (directory / "bin/small").chmod(0o755)
+    return directory
+
+
+def main() -> int:
+    """Print the way, the files by visits, and how often the file changes."""
+    with tempfile.TemporaryDirectory() as temp:
+        payload = sys.argv[1] if sys.argv[1:] else str(make_prime(Path(temp)))
+        way = Way()
+        threading.setprofile(way.follow)
+        sys.setprofile(way.follow)
+        sys.argv = ["compression-advisor", "advise", payload]
+        with contextlib.redirect_stdout(io.StringIO()):
+            status = advisor()
+        sys.setprofile(None)
+    print("Files, in the order in which they are entered first:")
+    for name in dict.fromkeys(way.files):
+        print(f"  {name}")
+    print("Pairs of files between which most changes are:")
+    pairs = Counter(tuple(sorted(each)) for each in pairwise(way.files))
+    for pair, count in pairs.most_common(12):
+        print(f"  {count:6,} {' - '.join(pair)}")
+    print(f"{len(set(way.files))} files; {len(way.files) - 1:,} changes of file")
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
