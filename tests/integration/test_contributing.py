@@ -18,13 +18,14 @@ PACKAGE = ROOT / "snapcraft_compression_advisor"
 NOT_COPIED = shutil.ignore_patterns(".*", "__pycache__", "*.egg-info", "golden")
 ROOMS = ("snapcraft_compression_advisor", "benchmarks", "study")
 COPIED = (*ROOMS, "docs", "share", "tests")
+TOP_FILES = ("conftest.py", "pyproject.toml", "snapcraft_compression_advisor_plugin.py")
 
 
 def patched_tree(folder: Path, patch: Path) -> Path:
     """Return a copy of the tree with a patch applied and all pages made again."""
     for name in filter(lambda name: (ROOT / name).exists(), COPIED):
         shutil.copytree(ROOT / name, folder / name, ignore=NOT_COPIED)
-    for name in ("pyproject.toml", "snapcraft_compression_advisor_plugin.py"):
+    for name in TOP_FILES:
         shutil.copy(ROOT / name, folder)
     run(folder, "git", "apply", str(patch))
     run(folder, sys.executable, "-c", GENERATE)
@@ -58,6 +59,11 @@ def run(folder: Path, *command: str) -> None:
             "add-a-codec",
             "snapcraft_compression_advisor/codecs/lzma_alone.py",
             ["test_lzma_alone", "test_codec_blocks", "test_device_file"],
+        ),
+        (
+            "add-a-family",
+            "snapcraft_compression_advisor/launch/guess/families.yaml",
+            ["test_spelling", "test_static_families"],
         ),
         (
             "add-a-runtime",

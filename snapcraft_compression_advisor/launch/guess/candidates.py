@@ -24,16 +24,16 @@ from .blindness import (
 )
 from .families import FamilyFiles, Trigger
 from .family_table import (
-    FAMILIES,
     OTHER_WINDOW,
     PROGRAM,
     TOOLKIT,
     UNKNOWN,
     UNREACHED_PROGRAM,
-    WINDOW_FAMILIES,
     WINDOW_SYSTEM,
+    all_families,
     application_kind,
     opens_windows,
+    window_families,
 )
 from .opengl import opengl_trigger, opengl_way
 from .own_files import is_data, own_files
@@ -363,11 +363,11 @@ class _Search:
 
     def _open_families(self, triggers: list[Trigger]) -> None:
         opened: dict[str, int] = {}
-        for family, entry in self._families.named_by(triggers, FAMILIES):
+        for family, entry in self._families.named_by(triggers, all_families()):
             opened[family.name] = opened.get(family.name, 0) + 1
             found = self._paths.file(entry.path)
             if found is not None and opened[family.name] <= MAX_FAMILY_FILES:
-                needs_window = family.name in WINDOW_FAMILIES and not self._window
+                needs_window = family.name in window_families() and not self._window
                 way = family.name + (NO_WINDOW if needs_window else "")
                 self._add(found, way=way, role="plugin", needs=way, by=family.trigger)
 

@@ -12,7 +12,7 @@ from ...squashfs.entry import EntryKind
 from .blindness import UNREACHED
 from .candidates import find_candidates
 from .families import compiled
-from .family_table import FAMILIES
+from .family_table import all_families
 from .guess import LEAST_SHARE, keys_of, opened_share, static_launch_set
 from .priors import built_in_priors
 from .snap_paths import SnapPaths
@@ -147,7 +147,7 @@ def _reasons(entry: Entry, candidates: Candidates) -> Iterator[str]:
         "rule applies to it."
     )
     for family in islice(
-        filter(lambda each: _names(each, entry), FAMILIES), MOST_RULES
+        filter(lambda each: _names(each, entry), all_families()), MOST_RULES
     ):
         yield (
             f"The rule {family.name!r} would, if the launch started or mapped a file "

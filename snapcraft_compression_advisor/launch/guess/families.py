@@ -1,8 +1,7 @@
 """What toolkits and runtimes open beyond their libraries: one rule a family of files.
 
-A rule says: where a launch maps a library, or starts a program, of this name, it also
-opens the files of that name in that folder. What share of them is fitted
-(:mod:`.priors`).
+If a launch maps a library, or starts a program, of a rule's name, it also opens the
+files of that name in that folder. The share of them is fitted (:mod:`.priors`).
 """
 
 from __future__ import annotations
@@ -11,12 +10,15 @@ import re
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import cache
+from importlib.resources import files
 from typing import TYPE_CHECKING, NamedTuple
+
+from ruamel.yaml import YAML
 
 from ...squashfs.entry import EntryKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ...payload.inventory import Entry, Inventory
 
@@ -80,6 +82,24 @@ def opened_by(
         )
         for name, folder, file in rules
     )
+
+
+@cache
+def rules_of_file() -> dict[str, list[Family]]:
+    """Return the rules in ``families.yaml``, by their section, in their order."""
+    text = files(__package__).joinpath("families.yaml").read_text(encoding="utf-8")
+    return {
+        section: [rule for group in groups for rule in _rules_of_group(**group)]
+        for section, groups in YAML(typ="safe", pure=True).load(text).items()
+    }
+
+
+def _rules_of_group(
+    trigger: str, opened: Mapping[str, Sequence[str]], of: str = "", **limits: bool
+) -> tuple[Family, ...]:
+    suffix = f" of {of}" if of else ""
+    rules = [(name + suffix, folder, file) for name, (folder, file) in opened.items()]
+    return opened_by(trigger, *rules, **limits)
 
 
 class Trigger(NamedTuple):
