@@ -319,7 +319,7 @@ def month_text(month: Month) -> str:
     parts = [f"launches take {_sooner(month.launch_s)}"]
     parts.append(f"downloads take {_sooner(month.download_s)}")
     verb = "saves" if total.mid >= 0 else "costs"
-    shown = total if total.mid >= 0 else total.map(lambda seconds: -seconds)
+    shown = total if total.mid >= 0 else -total
     return (
         f"Over {habits_text(month.habits)}, lzo {verb} an estimated "
         f"{with_interval(shown)}: {_listed(parts)}. "

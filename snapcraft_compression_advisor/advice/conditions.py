@@ -82,7 +82,7 @@ def pays_for_itself(
         download_s = download_seconds(-fewer_bytes, policy.link_mbit_per_s)
         return policy.max_launches * saved_s - download_s
 
-    fewer = added.map(lambda size: -size)
+    fewer = -added
     return _reaches(combined(gained_s, (saving.seconds, fewer)), 0.0)
 
 

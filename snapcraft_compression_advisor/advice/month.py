@@ -78,13 +78,13 @@ def month_of(
     :param image_added: what lzo adds to the image.
     """
     added = image_added if downloads.bytes_added is None else downloads.bytes_added
-    fewer = added.map(lambda size: 0.0 - size * habits.refreshes)
+    fewer = Interval.exactly(0) - added * habits.refreshes
     return Month(
         saving=saving,
         habits=habits,
         downloads=downloads,
         link_mbit_per_s=link_mbit_per_s,
-        launch_s=saving.seconds.map(lambda seconds: seconds * habits.launches),
+        launch_s=saving.seconds * habits.launches,
         download_bytes=fewer,
         download_s=fewer.map(lambda size: download_seconds(size, link_mbit_per_s)),
     )
@@ -108,7 +108,7 @@ def usual_downloads(
     found = deltas or {codec: _typical(habits, images, codec) for codec in images}
     xz, lzo = found["xz"], found["lzo"]
     # What is off with one codec is with both.
-    added = Interval.around(lzo.low - xz.low, lzo.mid - xz.mid, lzo.high - xz.high)
+    added = lzo - xz
     return Downloads(by_codec=found, bytes_added=added)
 
 
@@ -116,8 +116,8 @@ def _typical(habits: Habits, images: Mapping[str, Interval], codec: str) -> Inte
     """Return the size of a typical delta."""
     share = habits.delta_share or 1.0
     if habits.deltas != "xdelta3" or codec == "xz":
-        return images["xz"].map(lambda size: size * share)
-    shares = LZO_SHARE.map(lambda each: each * share)
+        return images["xz"] * share
+    shares = LZO_SHARE * share
     return combined(lambda both: both[0] * both[1], (images["lzo"], shares))
 
 

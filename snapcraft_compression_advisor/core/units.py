@@ -61,6 +61,20 @@ class Interval:
             high=self.high + other.high,
         )
 
+    def __sub__(self, other: Interval) -> Interval:
+        """Return the difference of siblings, which are low or high together."""
+        return Interval.around(
+            self.low - other.low, self.mid - other.mid, self.high - other.high
+        )
+
+    def __mul__(self, factor: Interval | float) -> Interval:
+        """Return so many times the figure; ends by ends if that is uncertain too."""
+        low, mid, high = factor.ends if isinstance(factor, Interval) else (factor,) * 3
+        return Interval.around(self.low * low, self.mid * mid, self.high * high)
+
+    def __neg__(self) -> Interval:
+        return self * -1
+
     def map(self, function: Callable[[float], float]) -> Interval:
         """Return the interval of a monotonic function of this figure."""
         return Interval.around(

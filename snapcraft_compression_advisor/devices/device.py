@@ -92,11 +92,11 @@ class DeviceProfile:
         request, unpacking = self.fill, self.decompress[codec]
         stored_bytes = METADATA_BYTES * CODECS[codec].metadata_stored_share
         parts = (
-            request.block_s.map(lambda each: 2 * each),
-            request.raw_s_per_byte.map(lambda each: each * METADATA_BYTES),
+            request.block_s * 2,
+            request.raw_s_per_byte * METADATA_BYTES,
             unpacking.block_s,
-            unpacking.raw_s_per_byte.map(lambda each: each * METADATA_BYTES),
-            unpacking.stored_s_per_byte.map(lambda each: each * stored_bytes),
+            unpacking.raw_s_per_byte * METADATA_BYTES,
+            unpacking.stored_s_per_byte * stored_bytes,
         )
         return reduce(add, parts)
 

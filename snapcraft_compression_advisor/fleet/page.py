@@ -52,7 +52,7 @@ def ranked(fleet: Fleet, weights: Mapping[str, float] | None, codec: str) -> lis
             and snap.recommended == codec != snap.codec
         ):
             weight = 1.0 if weights is None else weights.get(snap.name, 0.0)
-            weighted = gain.map(weight.__mul__)
+            weighted = gain * weight
             found.append(Gain(snap=snap, gain=weighted, weight=weight))
     return sorted(found, key=lambda each: -each.gain.mid)
 

@@ -55,9 +55,7 @@ class LaunchEstimate:
     @property
     def io(self) -> Interval:
         """What storage takes."""
-        return _times(self.seeks, self.seek_share) + _times(
-            self.transfer, self.read_share
-        )
+        return self.seeks * self.seek_share + self.transfer * self.read_share
 
     @property
     def added_s(self) -> Interval:
@@ -83,17 +81,17 @@ class LaunchEstimate:
     @property
     def copying(self) -> Interval:
         """What asking for blocks and copying them takes."""
-        return _times(_times(self.fill, self.read_share), self.waited_share)
+        return self.fill * self.read_share * self.waited_share
 
     @property
     def look_up(self) -> Interval:
         """What reading and decompressing inodes and directories takes."""
-        return _times(_times(self.metadata, self.read_share), self.waited_share)
+        return self.metadata * self.read_share * self.waited_share
 
     @property
     def decompression(self) -> Interval:
         """What decompressing data blocks takes."""
-        return _times(_times(self.decompress, self.read_share), self.waited_share)
+        return self.decompress * self.read_share * self.waited_share
 
 
 def estimate_launch(
@@ -128,14 +126,12 @@ def cost_of_blocks(
     )
     in_launch = CODECS[codec].in_launch
     return LaunchEstimate(
-        seeks=device.seek_s.map(lambda cost: cost * sums.runs),
-        transfer=device.read_s_per_byte.map(lambda cost: cost * sums.stored_bytes),
+        seeks=device.seek_s * sums.runs,
+        transfer=device.read_s_per_byte * sums.stored_bytes,
         fill=block_cost(device.fill, sums.blocks, sums.raw_bytes, sums.stored_bytes),
-        decompress=_times(decompress, in_launch),
-        calibrated=in_launch.map(lambda share: share * decompress.mid),
-        metadata=device.metadata_block_s(codec).map(
-            lambda cost: cost * (launch_set.metadata_blocks or 0)
-        ),
+        decompress=decompress * in_launch,
+        calibrated=in_launch * decompress.mid,
+        metadata=device.metadata_block_s(codec) * (launch_set.metadata_blocks or 0),
         read_share=launch_set.read_share,
         seek_share=launch_set.seek_share,
         waited_share=launch_set.waited_share,
@@ -152,9 +148,9 @@ def block_cost(
 ) -> Interval:
     """Return what so many blocks and bytes cost, in seconds."""
     return (
-        cost.block_s.map(lambda each: each * blocks)
-        + cost.raw_s_per_byte.map(lambda each: each * raw_bytes)
-        + cost.stored_s_per_byte.map(lambda each: each * stored_bytes)
+        cost.block_s * blocks
+        + cost.raw_s_per_byte * raw_bytes
+        + cost.stored_s_per_byte * stored_bytes
     )
 
 
@@ -171,11 +167,11 @@ def seconds_saved(slow: LaunchEstimate, fast: LaunchEstimate) -> Interval:
 def saved_figures(slow: LaunchEstimate, fast: LaunchEstimate) -> tuple[Interval, ...]:
     """Return the figures of :func:`total_s` that a saving is made of."""
     return (
-        _difference(slow.seeks, fast.seeks),
-        _difference(slow.transfer, fast.transfer),
-        _difference(slow.decompress, fast.decompress)
-        + _difference(slow.metadata, fast.metadata)
-        + _difference(slow.fill, fast.fill),
+        slow.seeks - fast.seeks,
+        slow.transfer - fast.transfer,
+        (slow.decompress - fast.decompress)
+        + (slow.metadata - fast.metadata)
+        + (slow.fill - fast.fill),
         slow.seek_share,
         slow.read_share,
         slow.waited_share,
@@ -184,12 +180,12 @@ def saved_figures(slow: LaunchEstimate, fast: LaunchEstimate) -> tuple[Interval,
 
 def calibrated_work(slow: LaunchEstimate, fast: LaunchEstimate) -> Interval:
     """Return the work in :func:`saved_figures` if the device's figures were known."""
-    known = [
-        each.calibrated or Interval.exactly(each.decompress.mid)
+    slow_s, fast_s = (
+        (each.calibrated or Interval.exactly(each.decompress.mid))
+        + Interval.exactly(each.fill.mid + each.metadata.mid)
         for each in (slow, fast)
-    ]
-    fixed = [each.fill.mid + each.metadata.mid for each in (slow, fast)]
-    return _difference(*known) + Interval.exactly(fixed[0] - fixed[1])
+    )
+    return slow_s - fast_s
 
 
 def total_s(figures: Sequence[float]) -> float:
@@ -236,21 +232,6 @@ def squares_of(
             max(0.0, *(mid - end for end in ends)) ** 2,
             max(0.0, *(end - mid for end in ends)) ** 2,
         )
-
-
-def _difference(first: Interval, second: Interval) -> Interval:
-    return Interval.around(
-        first.low - second.low, first.mid - second.mid, first.high - second.high
-    )
-
-
-def _times(seconds: Interval, share: Interval) -> Interval:
-    """Multiply two figures that aren't negative."""
-    return Interval(
-        low=seconds.low * share.low,
-        mid=seconds.mid * share.mid,
-        high=seconds.high * share.high,
-    )
 
 
 def cost_of_files(

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from ..core.units import Interval
 from .model import LaunchEstimate, calibrated_work, combined, saved_figures, total_s
@@ -62,7 +60,7 @@ def average_saving(
     )
     work = Interval.exactly(0)
     for share, slow, fast in users:
-        work += calibrated_work(slow, fast).map(partial(operator.mul, share))
+        work += calibrated_work(slow, fast) * share
     return combined(total_s, saved), _narrowing(saved, work)
 
 

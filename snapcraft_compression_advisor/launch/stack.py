@@ -167,7 +167,7 @@ def average(launches: Sequence[tuple[float, LaunchSet]]) -> LaunchSet:
 
     def mean(shares: Sequence[Interval]) -> Interval:
         weighted = zip((weight for weight, _ in launches), shares, strict=True)
-        return reduce(add, (_times(share, weight) for weight, share in weighted))
+        return reduce(add, (share * weight for weight, share in weighted))
 
     return LaunchSet(
         app=AVERAGE_CONSUMER,
@@ -191,10 +191,6 @@ def _average_metadata(launches: Sequence[tuple[float, LaunchSet]]) -> float | No
     if len(counts) < len(launches):
         return None
     return sum(weight * count for weight, count in counts)
-
-
-def _times(share: Interval, weight: float) -> Interval:
-    return share.map(lambda end: end * weight)
 
 
 def _average_files(

@@ -60,8 +60,4 @@ def _mean(shares: Sequence[Interval], weights: Sequence[float]) -> Interval:
     total = sum(weights)
     if not total or all(share == shares[0] for share in shares):
         return shares[0]
-    return _sum(map(_part, shares, [weight / total for weight in weights]))
-
-
-def _part(share: Interval, weight: float) -> Interval:
-    return share.map(lambda end: end * weight)
+    return _sum(s * (weight / total) for s, weight in zip(shares, weights, strict=True))

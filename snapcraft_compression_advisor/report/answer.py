@@ -243,7 +243,7 @@ def _on_saving(analysis: Analysis, saving: Saving) -> str:
     verb = "starts" if advice.compression == "lzo" else "would start"
     seconds, faster = saving.seconds, "faster"
     if seconds.mid < 0:
-        seconds, faster = seconds.map(lambda value: -value), "slower"
+        seconds, faster = -seconds, "slower"
     mid, ends = format_range(seconds)
     faster = f"{mid} {faster} ({ends})"
     if max(abs(seconds.low), abs(seconds.high)) < _LEAST_SHOWN_S:

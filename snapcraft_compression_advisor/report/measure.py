@@ -123,7 +123,7 @@ def _compared(name: str, found: Difference, *, verb: str) -> str:
         shown = ratio if faster else ratio.map(lambda each: 1 / each)
         times = f"{_ratio(shown)} times "
     how, does = ("faster", "saves") if faster else ("slower", "takes")
-    taken = saved if faster else saved.map(lambda each: -each)
+    taken = saved if faster else -saved
     longer = "" if faster else " longer"
     return (
         f"{name} {verb} {times}{how} than {_BASELINE}: it {does} {_reach(taken)}"

@@ -46,10 +46,7 @@ def month_part(month: Month) -> Part:
 
 def _by_codec(month: Month) -> dict[str, Interval]:
     refreshes = month.habits.refreshes
-    return {
-        codec: each.map(lambda count: count * refreshes)
-        for codec, each in month.downloads.by_codec.items()
-    }
+    return {codec: each * refreshes for codec, each in month.downloads.by_codec.items()}
 
 
 def month_section(month: Month) -> Section:

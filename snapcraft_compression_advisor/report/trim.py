@@ -81,7 +81,7 @@ def _groups(plan: TrimPlan) -> Section | None:
             size(each.raw_bytes),
             size(each.image_bytes) if each.image_bytes else "unknown",
             *(
-                [size(each.image_bytes.map(lambda count: count * delta))]
+                [size(each.image_bytes * delta)]
                 if delta is not None and each.image_bytes
                 else []
             ),

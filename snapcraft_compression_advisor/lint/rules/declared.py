@@ -163,7 +163,7 @@ def _reads(sizes: ComponentSizes) -> str:
 
 def _growth(sizes: ComponentSizes) -> Interval:
     """Return what lzo adds, as a share of the image with xz."""
-    return sizes.lzo_less_xz_bytes.map(lambda added: added / sizes.xz_bytes.mid)
+    return sizes.lzo_less_xz_bytes * (1 / sizes.xz_bytes.mid)
 
 
 def _component_evidence(name: str, sizes: ComponentSizes | None) -> Iterator[Evidence]:
