@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import replace
 from math import log, sqrt
+from operator import itemgetter
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
@@ -91,12 +93,41 @@ def static_launch_set(
     return LaunchSet(
         app=app,
         source="static",
-        files=files,
+        files=tuple(filter(None, (without_holes(payload, file) for file in files))),
         read_share=read_share,
         seek_share=seek_share,
         waited_share=waited_share,
         unresolved=candidates.unresolved,
         basis=basis,
+    )
+
+
+def without_holes(payload: Payload, file: LaunchFile) -> LaunchFile | None:
+    """Return a file's blocks that aren't holes, None if there are none.
+
+    Storage delivers nothing of a hole.
+    """
+    filled = payload.data_ranges(file.path)
+    if list(filled) == [(0, file.size_bytes)]:
+        return file
+    ends = [
+        (start // DATA_BLOCK_BYTES, (end - 1) // DATA_BLOCK_BYTES)
+        for start, end in filled
+    ]
+    kept: list[tuple[int, int, float]] = []
+    for first, last, share in file.ranges():
+        for start, end in ends[bisect_left(ends, first, key=itemgetter(1)) :]:
+            if start > last:
+                break
+            begin = max(first, start, kept[-1][1] + 1 if kept else 0)
+            if begin <= min(last, end):
+                kept.append((begin, min(last, end), share))
+    if not kept:
+        return None
+    return replace(
+        file,
+        blocks=tuple((first, last) for first, last, _ in kept),
+        shares=tuple(share for *_, share in kept) if file.shares else (),
     )
 
 
