@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from snapcraft_compression_advisor.analysis import Analysis
-    from snapcraft_compression_advisor.capture.snapd_timings import SnapdTimings
     from snapcraft_compression_advisor.report.model import Page
 
 FILES = (
@@ -116,13 +115,10 @@ def full_page(
     analysis: Analysis,
     *,
     linted: LintedPayload | None = None,
-    timings: SnapdTimings | None = None,
     apply: str | None = "",
 ) -> Page:
     """Return the page of ``advise`` with all that it may have."""
-    details = detail_sections(
-        analysis, linted=linted, timings=timings, command="advise"
-    )
+    details = detail_sections(analysis, linted=linted, command="advise")
     sections = (*chart_sections(analysis), *details)
     return advise_page(analysis, apply=apply, details=sections)
 

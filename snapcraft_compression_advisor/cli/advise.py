@@ -27,7 +27,6 @@ from .arguments import (
     PATH,
     Arguments,
     Command,
-    details,
     format_argument,
     output_argument,
 )
@@ -41,7 +40,6 @@ from .surroundings import SURROUNDINGS, check_stack_options, open_surroundings
 from .write import check_outputs, write_output
 
 if TYPE_CHECKING:
-    from ..capture.snapd_timings import SnapdTimings
     from ..lint.finding import LintedPayload
     from ..lint.project import ProjectFile
 
@@ -67,12 +65,6 @@ class AdviseCommand(Command):
         **format_argument(FORMATS),
         **output_argument(),
         **REPORT,
-        "--timings FILE…": details(
-            "also show what snapd measured on an installed snap: the output of 'snap "
-            "debug timings CHANGE', 'snap changes --abs-time' or 'snap run "
-            "--trace-exec'; may be repeated (default: none)",
-            type=Path,
-        ),
         "--project PROJECT_DIR": "the payload's project, or its snapcraft.yaml "
         "(default: the one beside the payload, else the one in the current directory "
         "if it has the snap's name)",
@@ -98,7 +90,6 @@ class AdviseCommand(Command):
             file = parsed_args.policy or find_policy(payload.path, project_dir)
             lint = lint_request(file, policy_options(parsed_args), narrow=True)
             check_apps(payload, lint)
-            timings = _timings(parsed_args, payload)
             lint = with_recordings(payload, lint, parsed_args)
             surroundings = open_surroundings(payload, lint.policy, parsed_args, until)
             project = _project(payload, project_dir)
@@ -115,7 +106,7 @@ class AdviseCommand(Command):
                 progress=emit.progress,
             )
             analysis = replace(analysis, launches=launches)
-            found = Found(analysis, payload, timings, project, self.config)
+            found = Found(analysis, payload, project, self.config)
             if in_full:
                 around = replace(
                     lint, bases=surroundings.bases, content=surroundings.contents
@@ -137,7 +128,6 @@ class Found:
 
     analysis: Analysis
     payload: Payload
-    timings: SnapdTimings | None
     project: ProjectFile | None
     command: object
     linted: LintedPayload | None = None
@@ -212,7 +202,6 @@ def _details(found: Found) -> Iterator[Section]:
     return detail_sections(
         found.analysis,
         linted=found.linted,
-        timings=found.timings,
         command=found.command_line,
     )
 
@@ -226,18 +215,7 @@ def _json(found: Found) -> str:
         linted=found.linted,
         executables=frozenset(entry.path for entry in entries if entry.executable),
         command=found.command_line,
-        timings=found.timings,
     )
-
-
-def _timings(parsed_args: argparse.Namespace, payload: Payload) -> SnapdTimings | None:
-    if not parsed_args.timings:
-        return None
-    from ..capture.snapd_timings import (  # noqa: PLC0415 # few runs have any
-        read_snapd_timings,
-    )
-
-    return read_snapd_timings(parsed_args.timings, snap=payload.snap.name)
 
 
 def _project(payload: Payload, project_dir: Path | None) -> ProjectFile | None:

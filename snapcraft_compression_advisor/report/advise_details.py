@@ -13,7 +13,6 @@ from ..core.units import (
     first_of,
     format_bytes,
     format_seconds,
-    joined,
     percent,
     seconds,
     sentence,
@@ -34,11 +33,10 @@ from .undecided import record_installed, what_decides
 from .words import accuracy, how_known, kernel_phrase, not_shipped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from ..advice.evidence import Saving
     from ..analysis import Analysis
-    from ..capture.snapd_timings import SnapdTask, SnapdTimings
     from ..launches import LaunchAnalysis
     from ..lint.finding import LintedPayload
     from .model import Cell
@@ -56,8 +54,6 @@ launch; ``study/accuracy.py`` prints these lines, and a test compares them."""
 
 _DECIDING = {"first": "the first target app", "every": "every target app"}
 _SHOWN_GROUPS = 5
-_SHOWN_TASKS = 5
-"""The others of a change take a small share of it."""
 _NARROWER = 0.95
 """Of an interval's width, so much at most is worth saying."""
 _AVERAGE = "average of users"
@@ -67,13 +63,11 @@ def detail_sections(
     analysis: Analysis,
     *,
     linted: LintedPayload | None = None,
-    timings: SnapdTimings | None = None,
     command: str = "",
 ) -> Iterator[Section]:
     """Yield all that an advice rests on.
 
     :param linted: findings on the same payload; None if it wasn't linted.
-    :param timings: of snapd, if they were given.
     :param command: that made the figures, as it was given.
     """
     found = [
@@ -84,7 +78,6 @@ def detail_sections(
         *(_reads(analysis, each) for each in analysis.launches),
         *(stack_section(analysis, each) for each in analysis.launches if each.stack),
         _month(analysis),
-        _installation(analysis, timings) if timings else None,
         _steps(analysis),
         _kinds(analysis),
         _method(analysis, command),
@@ -309,52 +302,6 @@ def _reads(analysis: Analysis, launch: LaunchAnalysis) -> Section:
 def _month(analysis: Analysis) -> Section | None:
     month = analysis.recommendation.month
     return month_section(month) if month else None
-
-
-def _installation(analysis: Analysis, timings: SnapdTimings) -> Section:
-    """Return what snapd measured, beside what is estimated of a launch."""
-    rows: list[tuple[Cell, ...]] = [
-        (each.summary, f"{each.seconds:.0f} s") for each in timings.changes
-    ]
-    if timings.tasks:
-        total_s = sum(task.seconds for task in timings.tasks)
-        rows.append((f"tasks of snapd, all {len(timings.tasks)}", seconds(total_s)))
-    rows += [(task.summary, seconds(task.seconds)) for task in _main(timings.tasks)]
-    if timings.run_s is not None:
-        rows.append(("snap run, traced, until it ended", seconds(timings.run_s)))
-    rows += [(each.program, seconds(each.seconds)) for each in timings.programs]
-    texts = [
-        (
-            "The codec changes what grows with the image, such as copying and "
-            "checking it in 'Mount snap', and the first launch, which is cold."
-        )
-    ]
-    for launch in analysis.launches[:1]:
-        for name, costs in launch.estimates.items():
-            added = [
-                f"{seconds(costs[codec].added_s)} with {codec}"
-                for codec in SHIPPABLE
-                if codec in costs
-            ]
-            if added:
-                texts.append(
-                    f"Estimated for {name}: a cold launch of {launch.launch_set.app} "
-                    f"spends {joined(added)} on reading and decompressing."
-                )
-    return Section(
-        title="Installation, as snapd measured it",
-        origin="Measured by snapd.",
-        sentences=tuple(texts),
-        tables=(Table(heads=("what", "measured"), rows=tuple(rows)),),
-    )
-
-
-def _main(tasks: Sequence[SnapdTask]) -> Iterator[SnapdTask]:
-    """Yield the tasks that take longest, and the mounts, in their order."""
-    longest = sorted(tasks, key=lambda task: -task.seconds)[:_SHOWN_TASKS]
-    for task in tasks:
-        if task in longest or task.summary.startswith("Mount snap"):
-            yield task
 
 
 def _steps(analysis: Analysis) -> Section | None:

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from ..advice.evidence import Saving
     from ..analysis import Analysis
-    from ..capture.snapd_timings import SnapdTimings
     from ..launch.fit import FittedProfile
     from ..launch.model import LaunchEstimate
     from ..launches import LaunchAnalysis
@@ -33,21 +32,18 @@ def advise_json(
     linted: LintedPayload | None = None,
     executables: Container[str] = (),
     command: str = "",
-    timings: SnapdTimings | None = None,
 ) -> str:
     """Return an analysis as JSON text.
 
     :param linted: findings on the same payload; None if it wasn't linted.
     :param executables: paths of files that somebody may run, for the kinds of files.
     :param command: that made the figures, as it was given.
-    :param timings: of snapd, if they were given.
     """
     document = advise_part(
         analysis,
         linted=linted,
         executables=executables,
         command=command,
-        timings=timings,
     )
     return document_text(document)
 
@@ -58,7 +54,6 @@ def advise_part(
     linted: LintedPayload | None = None,
     executables: Container[str] = (),
     command: str = "",
-    timings: SnapdTimings | None = None,
 ) -> Part:
     """Return an analysis as JSON has it, as :func:`advise_json` takes it."""
     stored, trial = analysis.trial.stored, analysis.trial
@@ -106,7 +101,6 @@ def advise_part(
             ),
         ),
         month=month_part(month) if month else None,
-        installation=timings,
     )
 
 
