@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from snapcraft_compression_advisor.capture.first_run import MadeCache
 from snapcraft_compression_advisor.capture.measure import (
     CodecMeasurement,
     Measurement,
@@ -13,10 +12,6 @@ COLD_S = {
     "xz": (6.61, 6.58, 6.7, 6.55, 6.62),
     "lzo": (0.81, 0.8, 0.86, 0.79, 0.82),
     "none": (0.5, 0.52, 0.49, 0.51, 0.5),
-}
-PLAIN_COLD_S = {
-    "directory": (0.7, 0.72, 0.71, 0.69, 0.7),
-    "ext4": (0.66, 0.68, 0.65, 0.66, 0.67),
 }
 IMAGE_BYTES = {"xz": 44_100_000, "lzo": 57_200_000, "none": 136_000_000}
 
@@ -29,35 +24,15 @@ def cpu_s(cold_s: tuple[float, ...], scale: float) -> dict[str, tuple[float, ...
     }
 
 
-def first_runs(cold_s: tuple[float, ...], scale: float) -> dict[str, Sample]:
-    """Return first runs: with cold caches, and with warm ones."""
-    return {
-        "first_s": Sample(runs_s=tuple(1.5 + s * scale for s in cold_s)),
-        "first_warm_s": Sample(runs_s=tuple(1.2 + s / 1000 for s in cold_s)),
-    }
-
-
-MADE_CACHES = (
-    MadeCache(kind="fonts", files=12, size_bytes=1_100_000, program_s=0.4),
-    MadeCache(kind="shaders", files=1, size_bytes=3000, program_s=None),
-)
-
-
-def make_measurement(  # noqa: PLR0913 # keywords, each with a default
+def make_measurement(
     *,
-    walk: bool = False,
     runs: int = 5,
     by_squashfuse: bool = False,
     seconds_of_xz: float = 6.61,
-    compared: bool = False,
-    first_run: bool = False,
 ) -> Measurement:
     """Return a measurement of three codecs; lz4 isn't available.
 
     :param seconds_of_xz: the median cold launch; the others' are in proportion.
-    :param compared: whether the files without squashfs were measured too.
-    :param first_run: whether first runs were: 0.9 s of caches, one of them made by a
-        program.
     """
     scale = seconds_of_xz / 6.61
     return Measurement(
@@ -70,10 +45,6 @@ def make_measurement(  # noqa: PLR0913 # keywords, each with a default
                     **({} if by_squashfuse else cpu_s(cold_s[:runs], scale)),
                 ),
                 warm_s=Sample(runs_s=tuple(0.3 + s / 1000 for s in cold_s[:runs])),
-                walk_s=Sample(runs_s=tuple(s * 2 * scale for s in cold_s[:3]))
-                if walk
-                else None,
-                **(first_runs(cold_s[:runs], scale) if first_run else {}),
             )
             for codec, cold_s in COLD_S.items()
         },
@@ -86,15 +57,4 @@ def make_measurement(  # noqa: PLR0913 # keywords, each with a default
         runs=runs,
         kernel="6.8.0-31-generic",
         processor="Some Processor (4 in use)",
-        compared={
-            name: CodecMeasurement(
-                codec=name,
-                image_bytes=150_000_000,
-                cold_s=Sample(runs_s=cold_s[:runs]),
-                warm_s=Sample(runs_s=tuple(0.29 + s / 1000 for s in cold_s[:runs])),
-            )
-            for name, cold_s in PLAIN_COLD_S.items()
-            if compared
-        },
-        made_caches=MADE_CACHES if first_run else (),
     )

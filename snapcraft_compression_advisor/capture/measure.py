@@ -9,15 +9,12 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from ..codecs import CODECS, SHIPPABLE
-from ..core.errors import ToolError
+from ..codecs import CODECS
 from ..payload.source import Payload
 from ..trial.result import Progress
-from .first_run import FirstLaunch, MadeCache
 from .mount import UBUNTU_READ_AHEAD_KB, Mount, MountMethod, mount_point, mounted
 from .packed_images import PackedImages, packed_images
 from .page_cache import (
@@ -26,19 +23,8 @@ from .page_cache import (
     drop_caches,
     drop_file_cache,
     storage_of,
-    walk,
 )
-from .plain_copies import (
-    bytes_on_disk,
-    check_plain_copies,
-    plain_copies,
-    plainly_mounted,
-)
-from .precision import Precision
-from .samples import PlainCopy, RunTime, Sample
-
-WALKS_AT_MOST = 3
-"""Reading everything takes long and varies little."""
+from .samples import RunTime, Sample
 
 Launch = Callable[[Mount], RunTime]
 """Launches once from a mount, or does as if, and returns what that took."""
@@ -54,62 +40,33 @@ class MeasureRequest:
     :param method: ``launch`` where it starts the app, ``replay`` where it reads
         what a recorded launch read.
     :param codecs: names, in the order of the report.
-    :param compare: what is measured like the codecs: the files without squashfs.
     :param runs: cold and warm launches with each codec.
-    :param precision: of xz against lzo, until which there are more runs than these;
-        ``None`` for a fixed number.
-    :param walk: whether to time reading every file, too.
     :param warm_up: whether to launch once before, unmeasured: an app sets up its
         home directory once only.
     :param scratch: directory for the images; the system's temporary one by default.
-    :param first_launch: launches in a new home; ``None`` to measure no first runs.
     """
 
     launch: Launch
     method: Literal["launch", "replay"]
     codecs: tuple[str, ...] = tuple(CODECS)
-    compare: tuple[PlainCopy, ...] = ()
     runs: int = 10
-    precision: Precision | None = None
-    walk: bool = False
     warm_up: bool = False
     read_ahead_kb: int = UBUNTU_READ_AHEAD_KB
     scratch: Path | None = None
-    first_launch: FirstLaunch | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodecMeasurement:
-    """What was measured with one codec, or without squashfs.
+    """What was measured with one codec.
 
-    :param image_bytes: without squashfs: on the disk.
     :param cold_s: launches with caches dropped right before.
     :param warm_s: launches right after those.
-    :param walk_s: reading every file, caches dropped before; where asked for.
-    :param first_s: first runs in a new home, caches dropped before; where asked for.
-    :param first_warm_s: first runs in a new home with warm caches of the system.
     """
 
     codec: str
     image_bytes: int
     cold_s: Sample
     warm_s: Sample
-    walk_s: Sample | None = None
-    first_s: Sample | None = None
-    first_warm_s: Sample | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PrecisionResult:
-    """Whether the interval of xz against lzo came to be narrow enough.
-
-    :param wanted_s: how far it was to go to each side at most.
-    :param checks: how many were planned, for which the intervals are widened.
-    """
-
-    wanted_s: float
-    reached: bool
-    checks: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,9 +82,6 @@ class Measurement:
         being root, those of the ``payload`` alone.
     :param read_ahead_kb: of the mounts, where known.
     :param runs: launches of each kind with each codec.
-    :param precision: ``None`` where the number of runs was fixed.
-    :param compared: the same files without squashfs, by ``PLAIN_COPIES``.
-    :param made_caches: what first runs left in their homes: those of the last one.
     """
 
     codecs: Mapping[str, CodecMeasurement]
@@ -140,9 +94,6 @@ class Measurement:
     runs: int
     kernel: str
     processor: str
-    precision: PrecisionResult | None = None
-    compared: Mapping[str, CodecMeasurement] = field(default_factory=dict)
-    made_caches: tuple[MadeCache, ...] = ()
 
 
 def measure(
@@ -158,17 +109,13 @@ def measure(
 
     :raises AdvisorError: where an image can't be made, or a launch fails.
     """
-    check_plain_copies(request.compare)
     with (
         packed_images(
             payload, request.codecs, scratch=request.scratch, progress=progress
         ) as images,
-        plain_copies(
-            payload, request.compare, scratch=request.scratch, progress=progress
-        ) as copies,
         mount_point() as root,
-    ):  # fmt: skip
-        return _Rounds(request, images, copies, root, progress).run()
+    ):
+        return _Rounds(request, images, root, progress).run()
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,18 +124,15 @@ class _Rounds:
 
     request: MeasureRequest
     images: PackedImages
-    copies: Mapping[str, Path]
     root: Path
     progress: Progress
     times: dict[tuple[str, str], list[RunTime]] = field(
         default_factory=lambda: defaultdict(list)
     )
-    made_caches: list[MadeCache] = field(default_factory=list)
 
     def run(self) -> Measurement:
         """Go through all rounds."""
         request, first = self.request, next(iter(self.images.paths))
-        self.check_precision()
         if request.warm_up:
             self.progress("Launching once without measuring")
             with self.mounted(first) as mount:
@@ -196,17 +140,10 @@ class _Rounds:
         with self.mounted_cold(first) as mount:
             storage = storage_of(self.images.paths[first])
             how, read_ahead_kb = mount.method, mount.read_ahead_kb
-        for codec in self.turns("Launching", self.rounds, ends=self.ends):
+        for codec in self.turns():
             with self.mounted_cold(codec) as mount:
                 for state in ("cold", "warm"):
                     self.note(state, codec, mount, request.launch(mount))
-        self.launch_first(len(self.times["cold", first]))
-        for codec in self.turns(
-            "Reading every file", min(request.runs, WALKS_AT_MOST) * request.walk
-        ):
-            with self.mounted_cold(codec) as mount:
-                timed = timed_here(partial(walk, mount.root))
-                self.note("walk", codec, mount, timed)
         return Measurement(
             codecs={codec: self.measured(codec) for codec in self.images.paths},
             unavailable=self.images.unavailable,
@@ -215,69 +152,9 @@ class _Rounds:
             storage=storage,
             dropped="system" if can_drop_caches() else "payload",
             read_ahead_kb=read_ahead_kb,
-            runs=len(self.times["cold", first]),
+            runs=request.runs,
             kernel=platform.release(),
             processor=processor_name(),
-            precision=self.precision_result(),
-            compared={name: self.measured(name) for name in self.copies},
-            made_caches=tuple(self.made_caches),
-        )
-
-    def launch_first(self, rounds: int) -> None:
-        """Launch in new homes, if that was asked for: with cold caches, then warm."""
-        launch = self.request.first_launch
-        if launch is None:
-            return
-        for codec in self.turns("Launching in a new home", rounds):
-            with self.mounted_cold(codec) as mount:
-                for state in ("first", "first-warm"):
-                    found = launch(mount)
-                    self.note(state, codec, mount, found.time)
-            self.made_caches[:] = found.caches
-
-    @property
-    def paths(self) -> Mapping[str, Path]:
-        """Everything to launch from: the images, then the copies."""
-        return {**self.images.paths, **self.copies}
-
-    @property
-    def rounds(self) -> int:
-        """How many there are at most."""
-        precision = self.request.precision
-        return self.request.runs if precision is None else precision.most_rounds
-
-    def check_precision(self) -> None:
-        """Refuse a precision of what isn't measured."""
-        missing = [name for name in SHIPPABLE if name not in self.images.paths]
-        if self.request.precision is not None and missing:
-            name = missing[0]
-            message = f"The precision of xz against lzo can't be reached without {name}"
-            raise ToolError(
-                message,
-                details=self.images.unavailable.get(name),
-                resolution="Measure both codecs, or without --until-precise.",
-            )
-
-    def ends(self) -> bool:
-        """Tell whether the launches so far are precise enough."""
-        precision = self.request.precision
-        return precision is not None and precision.ends(*self.compared())
-
-    def compared(self) -> tuple[Sample, Sample]:
-        """Return the cold launches so far of xz and of lzo."""
-        xz, lzo = (Sample.of_runs(self.times["cold", name]) for name in SHIPPABLE)
-        return xz, lzo
-
-    def precision_result(self) -> PrecisionResult | None:
-        """Return whether the wanted precision was reached."""
-        precision = self.request.precision
-        if precision is None:
-            return None
-        compared = self.compared()
-        return PrecisionResult(
-            wanted_s=precision.wanted_s(*compared),
-            reached=precision.is_reached(*compared),
-            checks=len(precision.check_rounds),
         )
 
     def note(self, state: str, codec: str, mount: Mount, run: RunTime) -> None:
@@ -286,51 +163,40 @@ class _Rounds:
             run = replace(run, user_s=None, system_s=None)
         self.times[state, codec].append(run)
 
-    def turns(
-        self, what: str, rounds: int, *, ends: Callable[[], bool] = lambda: False
-    ) -> Iterator[str]:
-        """Yield the codec of each step, having said what is done with it.
-
-        :param ends: tells after each round whether it was the last one.
-        """
-        orders = in_turns(tuple(self.paths), rounds)
+    def turns(self) -> Iterator[str]:
+        """Yield the codec of each step, after saying what is done with it."""
+        rounds = self.request.runs
+        orders = in_turns(tuple(self.images.paths), rounds)
         for number, order in enumerate(orders, start=1):
             for codec in order:
-                self.progress(f"{what} with {codec} (round {number} of {rounds})")
+                self.progress(f"Launching with {codec} (round {number} of {rounds})")
                 yield codec
-            if ends():
-                return
 
     def mounted(self, codec: str) -> AbstractContextManager[Mount]:
-        """Mount a codec's image, or a copy, where all are mounted."""
-        mounting = plainly_mounted if codec in self.copies else mounted
-        return mounting(
-            self.paths[codec], read_ahead_kb=self.request.read_ahead_kb, at=self.root
+        """Mount a codec's image where all are mounted."""
+        return mounted(
+            self.images.paths[codec],
+            read_ahead_kb=self.request.read_ahead_kb,
+            at=self.root,
         )
 
     @contextmanager
     def mounted_cold(self, codec: str) -> Iterator[Mount]:
         """Mount a codec's image of which nothing is cached."""
         with self.mounted(codec) as mount:
-            make_cold(self.paths[codec])
+            make_cold(self.images.paths[codec])
             yield mount
 
     def measured(self, codec: str) -> CodecMeasurement:
         """Return what was measured with a codec."""
-        cold, warm, walks, first, first_warm = (
-            Sample.of_runs(self.times[state, codec])
-            for state in ("cold", "warm", "walk", "first", "first-warm")
+        cold, warm = (
+            Sample.of_runs(self.times[state, codec]) for state in ("cold", "warm")
         )
         return CodecMeasurement(
             codec=codec,
-            image_bytes=bytes_on_disk(self.copies[codec])
-            if codec in self.copies
-            else self.images.paths[codec].stat().st_size,
+            image_bytes=self.images.paths[codec].stat().st_size,
             cold_s=cold,
             warm_s=warm,
-            walk_s=walks if walks.n else None,
-            first_s=first if first.n else None,
-            first_warm_s=first_warm if first_warm.n else None,
         )
 
 

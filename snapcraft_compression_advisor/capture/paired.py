@@ -37,38 +37,29 @@ class Difference:
     saved_s: Interval
     times_faster: Interval | None
 
-    @property
-    def reach_s(self) -> float:
-        """How far the interval of the seconds goes to each side."""
-        return (self.saved_s.high - self.saved_s.low) / 2
 
-
-def difference(slower: Sample, faster: Sample, *, checks: int = 1) -> Difference | None:
+def difference(slower: Sample, faster: Sample) -> Difference | None:
     """Return how much less time the second of two things takes than the first.
 
-    :param checks: how many such intervals decide when to stop. Each of them has its
-        share of the error, so that together they hold the true difference at the
-        confidence of one (Bonferroni's inequality), whichever ends the measurement.
     :returns: ``None`` where there are fewer than two rounds.
     """
     pairs = list(zip(slower.runs_s, faster.runs_s, strict=False))
     if len(pairs) < 2:  # noqa: PLR2004 # a spread takes two
         return None
-    confidence = 1 - (1 - CONFIDENCE) / checks
     times_faster = None
     if all(slow > 0 and fast > 0 for slow, fast in pairs):
         logs = [math.log(slow) - math.log(fast) for slow, fast in pairs]
-        times_faster = _mean(logs, confidence).map(_exp)
+        times_faster = _mean(logs).map(_exp)
     return Difference(
         rounds=len(pairs),
-        saved_s=_mean([slow - fast for slow, fast in pairs], confidence),
+        saved_s=_mean([slow - fast for slow, fast in pairs]),
         times_faster=times_faster,
     )
 
 
-def _mean(values: Sequence[float], confidence: float) -> Interval:
+def _mean(values: Sequence[float]) -> Interval:
     mean, error = statistics.fmean(values), statistics.stdev(values)
-    reach = student(confidence, len(values) - 1) * error / math.sqrt(len(values))
+    reach = student(CONFIDENCE, len(values) - 1) * error / math.sqrt(len(values))
     return Interval(low=mean - reach, mid=mean, high=mean + reach)
 
 

@@ -4,11 +4,6 @@ from __future__ import annotations
 
 import statistics
 from dataclasses import dataclass
-from typing import Literal
-
-PlainCopy = Literal["directory", "ext4"]
-PLAIN_COPIES: tuple[PlainCopy, ...] = ("directory", "ext4")
-"""What is timed beside codecs: the same files without squashfs."""
 
 FAR_OUT_IQR = 3.0
 """Interquartile ranges beyond the quartiles, from where on a run is an outlier.

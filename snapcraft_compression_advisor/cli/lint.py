@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from craft_cli import EmitterMode
 
@@ -44,9 +44,6 @@ from .find_project import find_policy, find_project
 from .policy_options import RULE_ARGUMENTS, lint_request, policy_options
 from .record_options import RECORD_ARGUMENTS, check_record_options, with_recordings
 from .write import check_outputs, write_findings, write_output
-
-if TYPE_CHECKING:
-    from ..capture.first_run import MeasuredCaches
 
 FINDINGS_STATUS = 1
 """Exit status if there are findings; errors have those of sysexits, 64 and up."""
@@ -86,8 +83,6 @@ class LintCommand(Command):
         "report the differences; takes as long as packing, and space in TMPDIR",
         "--previous SNAP…": "the previously published snap, to compare the compression "
         "with; may be repeated for several snaps (default: none)",
-        "--measured FILE": "JSON of 'measure --first-run': findings on caches then "
-        "show what a first run takes to make them (default: none)",
         "--baseline FILE": "a JSON report of an earlier run, or the previous build (a "
         ".snap): only new or worse findings count, and regressions are checked "
         "(default: none)",
@@ -259,11 +254,6 @@ def _requests(
             message = f"--{option} is given, but its rule {rule.id} isn't checked"
             resolution = f"Remove --{option}, or select the rule."
             raise UsageError(message, resolution=resolution)
-    measured_caches: MeasuredCaches | None = None
-    if parsed_args.measured is not None:
-        from .measure import read_measured_caches
-
-        measured_caches = read_measured_caches(parsed_args.measured)
 
     def opened(paths: Sequence[Path | str]) -> tuple[Payload, ...]:
         return tuple(until.enter_context(open_payload(Path(path))) for path in paths)
@@ -273,7 +263,6 @@ def _requests(
         file: replace(
             each,
             resquash=parsed_args.resquash,
-            measured_caches=measured_caches,
             previous=previous,
             bases=opened(parsed_args.base or each.policy.bases),
             content=opened(parsed_args.content or each.policy.contents),

@@ -96,7 +96,6 @@ _WRITTEN = {
     "launch-set-comparison": "'launch-set --compare FILE --format json'",
     "lint": "'lint --format json'",
     "measure": "'measure --format json'",
-    "measure-stack": "'measure --base … --content … --format json'",
     "prefetch": "'prefetch --format json'",
     "refresh": "'refresh --format json'",
     "report": "'advise --format json'",

@@ -92,7 +92,6 @@ def lint_analysed(  # noqa: PLR0913 # keywords, but for the first three
         packing=packing,
         resquash=_pack_again(payload, progress) if request.resquash else None,
         previous=previous,
-        measured_caches=request.measured_caches,
         packer=_packer(),
         baseline=_look_back(payload, path, request, analysis, progress=progress),
     )

@@ -26,7 +26,6 @@ from ..settings.lint_policy import LintPolicy
 from ..settings.refreshes import RefreshSettings
 
 if TYPE_CHECKING:
-    from ..capture.first_run import MeasuredCaches
     from ..launch.profile import LaunchProfile
     from ..preflight.packing import PreviousSnap
     from .baseline import Baseline
@@ -47,7 +46,6 @@ class LintRequest:
     :param previous: snaps published before; that counts which is of a payload's name.
     :param baseline: what was known before this run.
     :param resquash: whether to unpack built snaps and pack them again.
-    :param measured_caches: of first runs, where they were measured.
     """
 
     policy: LintPolicy
@@ -59,7 +57,6 @@ class LintRequest:
     previous: tuple[PreviousSnap, ...] = ()
     resquash: bool = False
     baseline: Baseline | None = None
-    measured_caches: MeasuredCaches | None = None
 
     def suppliers(self, snap: SnapMetadata) -> tuple[Payload, ...]:
         """Return whose files a snap finds beside its own, as far as they are given."""

@@ -18,7 +18,6 @@ from .finding import Evidence, Finding, Fix, Gain, Location, Severity
 from .project import ProjectFile
 
 if TYPE_CHECKING:
-    from ..capture.first_run import MeasuredCaches
     from ..preflight.resquash import Resquash
 
 
@@ -37,7 +36,6 @@ class Context:
     :param previous: the snap that was published before, where it was given.
     :param baseline: the build that a baseline is of, where there is one.
     :param packer: version of this machine's mksquashfs; ``None`` where it isn't known.
-    :param measured_caches: what first runs were measured to spend on caches.
     """
 
     analysis: Analysis
@@ -50,7 +48,6 @@ class Context:
     resquash: Resquash | None = None
     previous: PreviousSnap | None = None
     baseline: BaselineBuild | None = None
-    measured_caches: MeasuredCaches | None = None
     packer: str | None = None
 
 

@@ -20,23 +20,6 @@ from snapcraft_compression_advisor.codecs import CODECS
 
 pytestmark = [pytest.mark.slow, pytest.mark.mounts, pytest.mark.bubblewrap]
 
-FIRST_RUN_YAML = """\
-name: first
-version: '1'
-base: core24
-apps:
-  first:
-    command: bin/first
-"""
-FIRST_RUN_SCRIPTS = {
-    "first": '[ -e "$HOME/.cache/fontconfig" ] || "$SNAP/bin/fc-cache"',
-    # As slow as a real one, so that it stands out of the noise.
-    "fc-cache": """
-        mkdir -p "$HOME/.cache/fontconfig"
-        sleep 0.3
-        echo made > "$HOME/.cache/fontconfig/1a2b-le64.cache-8"
-    """,
-}
 READ_TEXT = ("--", "cat", "$SNAP/usr/share/data/text")
 
 
@@ -79,7 +62,7 @@ def test_every_codec_is_mounted_and_replayed(
     small_prime: Path, profile: Path, scratch: Path
 ) -> None:
     report = measured(
-        small_prime, "--launch-profile", profile, "--runs", "2", "--walk",
+        small_prime, "--launch-profile", profile, "--runs", "2",
         scratch=scratch,
     )  # fmt: skip
     assert list(report.codecs) == list(CODECS)
@@ -88,8 +71,8 @@ def test_every_codec_is_mounted_and_replayed(
     )  # fmt: skip
     assert (report.read_ahead_kb, report.runs, report.unavailable) == (128, 2, {})
     for codec in report.codecs.values():
-        counts = [runs(each) for each in (codec.cold_s, codec.warm_s, codec.walk_s)]
-        assert counts == [2, 2, 2]
+        counts = [runs(each) for each in (codec.cold_s, codec.warm_s)]
+        assert counts == [2, 2]
     assert report.codecs["none"].image_bytes > report.codecs["xz"].image_bytes
 
 
@@ -130,31 +113,6 @@ def test_command_is_started_from_each_image(small_prime: Path, scratch: Path) ->
     assert runs(report.codecs["lzo"].cold_s) == 2
 
 
-@pytest.mark.bubblewrap
-def test_first_run_is_told_from_cold_and_warm_launches(
-    tmp_path: Path, scratch: Path
-) -> None:
-    prime = tmp_path / "prime"
-    (prime / "meta").mkdir(parents=True)
-    (prime / "bin").mkdir()
-    (prime / "meta/snap.yaml").write_text(FIRST_RUN_YAML)
-    for name, text in FIRST_RUN_SCRIPTS.items():
-        (prime / "bin" / name).write_text(f"#!/bin/sh\n{text}\n")
-        (prime / "bin" / name).chmod(0o755)
-    report = measured(
-        prime, "--first-run", "--runs", "2", "--codec", "none", "--until", "exit",
-        scratch=scratch,
-    )  # fmt: skip
-    first = report.codecs["none"].first_run
-    assert first is not None
-    assert (runs(first.cold_s), runs(first.warm_s)) == (2, 2)
-    assert first.caches_s > 0.25
-    (fonts,) = report.made_caches
-    assert (fonts.kind, fonts.files, fonts.size_bytes) == ("fonts", 1, 5)
-    assert fonts.program_s is not None
-    assert fonts.program_s >= 0.25
-
-
 def test_images_in_memory_are_said_to_be(
     small_prime: Path, profile: Path, scratch: Path
 ) -> None:
@@ -168,24 +126,6 @@ def test_images_in_memory_are_said_to_be(
         subprocess.run(["umount", place], check=True)
         place.rmdir()
     assert report.storage == "memory"
-
-
-def test_files_without_squashfs_are_measured_too(
-    small_prime: Path, profile: Path, scratch: Path, tmp_path: Path
-) -> None:
-    snap = snap_pack(small_prime, tmp_path / "packed", compression="xz")
-    for payload in (small_prime, snap):
-        report = measured(
-            payload, "--launch-profile", profile, "--runs", "2", "--codec", "xz",
-            "--compare", "ext4", "--compare", "directory", "--walk", scratch=scratch,
-        )  # fmt: skip
-        assert list(report.compared) == ["ext4", "directory"]
-        for found in report.compared.values():
-            assert found.image_bytes > report.codecs["xz"].image_bytes
-            assert [runs(found.cold_s), runs(found.walk_s)] == [2, 2]
-            assert found.difference is not None
-            assert found.cold_s.system_s is not None
-    assert (small_prime / "meta/snap.yaml").exists()
 
 
 def test_text_has_a_row_and_a_plot_for_each_codec(
@@ -268,12 +208,8 @@ def test_full_disk_is_a_storage_error(
 MOMENTS = (
     "Packing with xz",
     "Packing with none",
-    "Copying the files to an ext4 image",
-    "Launching with directory (round 1 ",
-    "Launching with ext4 (round 1 ",
     "Launching with xz (round 1 ",
     "Launching with none (round 2 ",
-    "Reading every file with lzo",
 )
 
 
@@ -288,9 +224,8 @@ def test_interruption_leaves_nothing_behind(
 ) -> None:
     with subprocess.Popen(
         [sys.executable, "-m", "snapcraft_compression_advisor", "measure",
-         str(small_prime), "--launch-profile", str(profile), "--walk",
-         "--compare", "directory", "--compare", "ext4",
-         "--runs", "1000" if "every" not in moment else "3"],
+         str(small_prime), "--launch-profile", str(profile),
+         "--runs", "1000"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -348,7 +283,7 @@ def test_user_without_rights_measures_through_squashfuse(
         pytest.skip("other users can't read this Python")
     result = subprocess.run(
         [*advisor_command, "measure", str(small_prime), "--launch-profile",
-         str(profile), "--runs", "2", "--walk", "--format", "json"],
+         str(profile), "--runs", "2", "--format", "json"],
         user=OTHER_USER, group=OTHER_USER, extra_groups=[], cwd=home,
         env=environment, check=False, capture_output=True, text=True,
     )  # fmt: skip

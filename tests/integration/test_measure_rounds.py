@@ -7,7 +7,6 @@ import re
 import shutil
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,19 +21,17 @@ from mounts import (
 )
 from snapcraft_compression_advisor.capture.measure import (
     MeasureRequest,
-    PrecisionResult,
     make_cold,
     measure,
 )
 from snapcraft_compression_advisor.capture.packed_images import packed_images
 from snapcraft_compression_advisor.capture.page_cache import resident_share, storage_of
-from snapcraft_compression_advisor.capture.precision import Precision
 from snapcraft_compression_advisor.capture.samples import RunTime
 from snapcraft_compression_advisor.core.errors import ToolError
 from snapcraft_compression_advisor.payload.source import open_payload
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator
 
     from snapcraft_compression_advisor.capture.measure import Measurement
     from snapcraft_compression_advisor.capture.mount import Mount
@@ -74,14 +71,11 @@ class Launches:
     """Launches that read a mounted file, and note what was mounted and where it was.
 
     :param fails_at: the launch, counted from 1, that fails.
-    :param wall_s: what the launches of each image take, one after the other; by
-        default their number.
     """
 
     seen: list[tuple[str, str]] = field(default_factory=list)
     image_bytes: dict[str, int] = field(default_factory=dict)
     fails_at: int | None = None
-    wall_s: Mapping[str, Sequence[float]] | None = None
 
     def __call__(self, mount: Mount) -> RunTime:
         image = image_of(mount)
@@ -91,11 +85,7 @@ class Launches:
             message = "showed no window"
             raise ToolError(message)
         (mount.root / "lib/large").read_bytes()
-        wall_s: float = len(self.seen)
-        if self.wall_s is not None:
-            before = sum(name == image.stem for name, _ in self.seen) - 1
-            wall_s = self.wall_s[image.stem][before]
-        return RunTime(wall_s=wall_s, user_s=0.25, system_s=0.5)
+        return RunTime(wall_s=len(self.seen), user_s=0.25, system_s=0.5)
 
 
 def run(
@@ -104,7 +94,6 @@ def run(
     *codecs: str,
     runs: int,
     warm_up: bool = False,
-    precision: Precision | None = None,
 ) -> Measurement:
     request = MeasureRequest(
         launch=launch,
@@ -112,7 +101,6 @@ def run(
         codecs=codecs,
         runs=runs,
         warm_up=warm_up,
-        precision=precision,
     )
     with open_payload(prime) as payload:
         return measure(payload, request, lambda _: None)
@@ -135,101 +123,12 @@ def test_each_cold_launch_follows_a_drop_and_each_warm_one_a_cold_one(
     assert found.codecs["xz"].warm_s.runs_s == (2, 12)
     assert found.codecs["lzo"].cold_s.runs_s == (3, 7)
     assert found.codecs["lzo"].image_bytes == launch.image_bytes["lzo"]
-    assert found.codecs["lzo"].walk_s is None
     assert found.codecs["lzo"].warm_s.system_s == (0.5, 0.5)
-
-
-def drops_so_far() -> int:
-    """Return how often the caches of this machine were dropped."""
-    counters = Path("/proc/vmstat").read_text(encoding="ascii").split()
-    return int(counters[counters.index("drop_pagecache") + 1])
-
-
-def test_walks_are_three_at_most_and_cold(prime: Path) -> None:
-    walks: list[str] = []
-    drops: list[int] = []
-
-    def note(step: str) -> None:
-        if step.startswith("Reading every file"):
-            walks.append(step)
-            drops.append(drops_so_far())
-
-    request = MeasureRequest(
-        launch=Launches(), method="replay", codecs=("none",), runs=4, walk=True
-    )
-    with open_payload(prime) as payload:
-        found = measure(payload, request, note)
-    drops.append(drops_so_far())
-    assert [step.partition(" (")[2] for step in walks] == [
-        "round 1 of 3)", "round 2 of 3)", "round 3 of 3)",
-    ]  # fmt: skip
-    assert all(before < after for before, after in pairwise(drops))
-    assert found.codecs["none"].walk_s is not None
-    assert found.codecs["none"].walk_s.n == 3
-    assert found.codecs["none"].cold_s.n == 4
 
 
 def test_warming_up_launches_once_unmeasured(prime: Path) -> None:
     found = run(prime, Launches(), "none", runs=1, warm_up=True)
     assert found.codecs["none"].cold_s.runs_s == (2,)
-
-
-def test_files_without_squashfs_are_read_only_at_the_place_of_the_images(
-    prime: Path,
-) -> None:
-    places = set()
-
-    def launch(mount: Mount) -> RunTime:
-        places.add(mount.root)
-        assert (mount.root / "lib/large").read_bytes() == content
-        assert (mount.root / "lib/one").stat().st_nlink == 2
-        assert (mount.root / "link").readlink() == Path("lib/one")
-        with pytest.raises(OSError, match="Read-only file system"):
-            (mount.root / "lib/new").touch()
-        return RunTime(wall_s=1.0)
-
-    content = (prime / "lib/large").read_bytes()
-    request = MeasureRequest(
-        launch=launch,
-        method="launch",
-        codecs=("none",),
-        compare=("directory", "ext4"),
-        runs=1,
-    )
-    with open_payload(prime) as payload:
-        found = measure(payload, request, lambda _: None)
-    assert list(found.compared) == ["directory", "ext4"]
-    assert len(places) == 1
-    assert found.mount == "kernel"
-    assert (prime / "lib/large").read_bytes() == content
-
-
-def cold(*seconds: float) -> list[float]:
-    """Return launches of which every second one is warm."""
-    return [each for cold_s in seconds for each in (cold_s, 0.1)]
-
-
-def test_rounds_go_on_until_the_difference_is_known(prime: Path) -> None:
-    noise = (0.0, 0.9, 0.1, 0.8, 0.4)
-    launch = Launches(
-        wall_s={
-            "xz": cold(*(3 + each for each in noise), *([3.4] * 25)),
-            "lzo": cold(*([2.0] * 30)),
-        }
-    )
-    precision = Precision(reach=0.3, is_share=False, least_rounds=5, most_rounds=30)
-    assert precision.check_rounds == (5, 7, 10, 15, 22, 30)
-    found = run(prime, launch, "xz", "lzo", runs=5, precision=precision)
-    assert (found.runs, found.codecs["xz"].cold_s.n) == (10, 10)
-    assert found.precision == PrecisionResult(wanted_s=0.3, reached=True, checks=6)
-
-
-def test_precision_needs_both_codecs(prime: Path) -> None:
-    precision = Precision(reach=0.3, is_share=False, least_rounds=5)
-    launch = Launches()
-    with pytest.raises(ToolError, match="can't be reached without lzo"):
-        run(prime, launch, "xz", runs=5, precision=precision)
-    assert launch.seen == []
 
 
 def test_failing_launch_ends_all_and_leaves_nothing(prime: Path) -> None:

@@ -11,7 +11,6 @@ import jsonschema
 import pytest
 
 from measurements import COLD_S, make_measurement
-from snapcraft_compression_advisor.capture.measure import PrecisionResult
 from snapcraft_compression_advisor.capture.samples import Sample
 from snapcraft_compression_advisor.report.document import schema_text
 from snapcraft_compression_advisor.report.lines import FILE_STYLE
@@ -29,33 +28,20 @@ def full_text(measurement: Measurement) -> str:
 
 
 def test_text_is_the_golden_one() -> None:
-    page = measure_page(make_measurement(walk=True))
+    page = measure_page(make_measurement())
     assert print_text(page) == (GOLDEN / "measure.txt").read_text(encoding="utf-8")
     assert len(print_text(page).splitlines()) <= 12
 
 
-@pytest.mark.parametrize("walk", [False, True])
 @pytest.mark.parametrize("runs", [1, 5])
 @pytest.mark.parametrize("by_squashfuse", [False, True])
-@pytest.mark.parametrize("compared", [False, True])
-@pytest.mark.parametrize("first_run", [False, True])
-def test_text_keeps_to_80_columns(
-    *, walk: bool, runs: int, by_squashfuse: bool, compared: bool, first_run: bool
-) -> None:
-    text = full_text(
-        make_measurement(
-            walk=walk,
-            runs=runs,
-            by_squashfuse=by_squashfuse,
-            compared=compared,
-            first_run=first_run,
-        )
-    )
+def test_text_keeps_to_80_columns(*, runs: int, by_squashfuse: bool) -> None:
+    text = full_text(make_measurement(runs=runs, by_squashfuse=by_squashfuse))
     assert max(map(len, text.splitlines())) <= 80
 
 
 def test_noisy_launches_keep_to_80_columns() -> None:
-    made = make_measurement(compared=True, walk=True)
+    made = make_measurement()
     noisy = Sample(runs_s=(0.9, 20.0, 3.0), user_s=(9.0,) * 3, system_s=(9.0,) * 3)
     other = replace(noisy, runs_s=(31.0, 0.5, 2.0))
     measurement = replace(
@@ -63,9 +49,6 @@ def test_noisy_launches_keep_to_80_columns() -> None:
         codecs={
             name: replace(codec, cold_s=noisy if name == "xz" else other)
             for name, codec in made.codecs.items()
-        },
-        compared={
-            name: replace(codec, cold_s=other) for name, codec in made.compared.items()
         },
     )
     lines = full_text(measurement).splitlines()
@@ -95,16 +78,15 @@ def test_squashfuse_and_warm_system_are_said() -> None:
 
 def test_json_fits_the_schema() -> None:
     for measurement in (
-        make_measurement(walk=True),
+        make_measurement(),
         make_measurement(runs=1),
-        make_measurement(compared=True),
     ):
         text = measure_json(measurement)
         jsonschema.validate(json.loads(text), json.loads(schema_text("measure")))
 
 
 def test_json_holds_every_run() -> None:
-    report = json.loads(measure_json(make_measurement(walk=True)))
+    report = json.loads(measure_json(make_measurement()))
     assert report["schema"] == 1
     assert (report["method"], report["mount"], report["storage"]) == (
         "launch", "kernel", "disk",
@@ -114,14 +96,12 @@ def test_json_holds_every_run() -> None:
     assert cold["runs"] == list(COLD_S["lzo"])
     assert (cold["median"], cold["n"]) == (0.81, 5)
     assert cold["stdev"] == pytest.approx(0.0270, abs=1e-4)
-    assert report["codecs"]["lzo"]["walk_s"]["n"] == 3
     assert report["unavailable"] == {"lz4": "This mksquashfs cannot pack with it"}
 
 
 def test_json_has_null_where_nothing_is_known() -> None:
     report = json.loads(measure_json(make_measurement(runs=1)))
     assert report["codecs"]["xz"]["cold_s"]["stdev"] is None
-    assert report["codecs"]["xz"]["walk_s"] is None
 
 
 def timed(*, xz: tuple[float, ...], lzo: tuple[float, ...]) -> Measurement:
@@ -213,53 +193,3 @@ def test_json_has_processor_time_where_it_is_known() -> None:
     squashfuse = measure_json(make_measurement(by_squashfuse=True))
     assert json.loads(squashfuse)["codecs"]["lzo"]["cold_s"]["system_s"] is None
     assert "system CPU" not in text_of(make_measurement(by_squashfuse=True))
-
-
-def test_precision_that_is_not_reached_is_a_warning() -> None:
-    made = timed(xz=(2.0, 2.1, 2.0, 2.1), lzo=(1.0, 1.0, 1.1, 1.0))
-    result = PrecisionResult(wanted_s=0.01, reached=False, checks=7)
-    text = text_of(replace(made, precision=result))
-    assert "Warning: Not as precise as requested: 4 rounds don't suffice for ±" in text
-    assert "10 ms" in text
-    assert "--max-runs" in text
-    reached = replace(result, wanted_s=1.0, reached=True)
-    assert "Not as precise" not in text_of(replace(made, precision=reached))
-
-
-def test_intervals_are_widened_for_checks_and_say_so() -> None:
-    made = timed(xz=(2.0, 2.1, 2.0, 2.1), lzo=(1.0, 1.0, 1.1, 1.0))
-    checked = replace(
-        made, precision=PrecisionResult(wanted_s=1.0, reached=True, checks=7)
-    )
-    before, after = (
-        json.loads(measure_json(each))["codecs"]["lzo"]["difference"]
-        for each in (made, checked)
-    )
-    assert after["saved_s"]["high"] > before["saved_s"]["high"]
-    assert after["saved_s"]["mid"] == before["saved_s"]["mid"]
-    assert after["confidence"] == 0.95
-    assert "the interval is widened for 7 planned checks" in text_of(checked)
-    report = json.loads(measure_json(checked))
-    assert report["precision"] == {"wanted_s": 1.0, "reached": True, "checks": 7}
-
-
-def test_files_without_squashfs_are_rows_without_a_star() -> None:
-    text = full_text(make_measurement(compared=True))
-    tables = text.partition("Times: ")[0].splitlines()
-    for name in ("directory", "ext4"):
-        rows = [line for line in tables if line.startswith(f"  {name} ")]
-        assert len(rows) == 2
-    assert "directory and ext4: the same files without squashfs." in text_of(
-        make_measurement(compared=True)
-    )
-    report = json.loads(measure_json(make_measurement(compared=True)))
-    assert list(report["codecs"]) == ["xz", "lzo", "none"]
-    assert list(report["compared"]) == ["directory", "ext4"]
-    against = report["compared"]["ext4"]["difference"]
-    assert against["than"] == "xz"
-    assert against["saved_s"]["mid"] == pytest.approx(6.612 - 0.664)
-
-
-def test_files_without_squashfs_do_not_take_the_place_of_lzo() -> None:
-    text = full_text(make_measurement(compared=True))
-    assert text.startswith("lzo starts 8.11")

@@ -5,16 +5,11 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING
 
-from ...core.units import format_bytes, format_seconds
 from ...launches import LaunchAnalysis
 from ...payload.caches import CacheFault, CacheKind
 from ..finding import MOST_FILES, Evidence, Finding, Location
 from ..rule import Context, Judge, Rule
-
-if TYPE_CHECKING:
-    from ...capture.first_run import MeasuredCaches
 
 _IN_DIRECTORIES = ("fonts", "python-bytecode")
 """Kinds of caches that are many files in a directory."""
@@ -74,7 +69,7 @@ def _finding(rule: Rule, context: Context, what: str, fault: CacheFault) -> Find
         context,
         f"{message}; but {doubt}." if doubt else f"{message}.",
         location=Location("payload", fault.path),
-        evidence=(*_evidence(fault, use), *_measured(fault, context.measured_caches)),
+        evidence=tuple(_evidence(fault, use)),
         files=(used or fault.sources)[:MOST_FILES],
         undecided=doubt is not None,
     )
@@ -246,24 +241,6 @@ def _evidence(fault: CacheFault, use: tuple[str, ...]) -> Iterator[Evidence]:
         yield Evidence("of these, read by a launch", text, "estimated")
     elif use:
         yield Evidence("used by a launch", repr(use[0]), "estimated")
-
-
-def _measured(fault: CacheFault, measured: MeasuredCaches | None) -> Iterator[Evidence]:
-    """Yield what first runs were measured to spend on such a cache."""
-    if measured is None:
-        return
-    made = next((each for each in measured.made if each.kind == fault.kind), None)
-    if made is None:
-        return
-    files = "file" if made.files == 1 else "files"
-    text = f"{made.files:,} {files}, {format_bytes(made.size_bytes)}"
-    yield Evidence("made by a first run instead", text, "measured")
-    if made.program_s is not None:
-        took = format_seconds(made.program_s)
-        yield Evidence("making it took, at a first run", took, "measured")
-    if len(measured.made) > 1 or made.program_s is None:
-        took = format_seconds(measured.making_s)
-        yield Evidence("making all caches takes, at a first run", took, "measured")
 
 
 RULES = (
