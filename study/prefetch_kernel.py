@@ -39,7 +39,7 @@ from snapcraft_compression_advisor.payload.source import Payload, open_payload
 from snapcraft_compression_advisor.prefetch.plan import plan_prefetch, wrong_ranges
 from snapcraft_compression_advisor.prefetch.program import FOLDER, write_files
 from snapcraft_compression_advisor.prefetch.prove import WITH, WITHOUT, WRONG
-from snapcraft_compression_advisor.settings.lint_policy import Recording
+from snapcraft_compression_advisor.settings.policy_parts import Recording
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

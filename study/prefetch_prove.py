@@ -43,7 +43,7 @@ from snapcraft_compression_advisor.payload.source import open_payload
 from snapcraft_compression_advisor.prefetch.plan import plan_prefetch
 from snapcraft_compression_advisor.prefetch.program import write_files
 from snapcraft_compression_advisor.prefetch.prove import prove_prefetch
-from snapcraft_compression_advisor.settings.lint_policy import Recording
+from snapcraft_compression_advisor.settings.policy_parts import Recording
 
 TIMES = Path(__file__).parent / "data" / "prefetch-times.csv"
 FIELDS = (

@@ -33,7 +33,7 @@ from ..report.document import read_page
 from ..report.html_printer import check_html_extra, print_html
 from ..report.lint_formats import FORMATS, Findings
 from ..report.markdown_printer import print_markdown
-from ..settings.lint_policy import SeverityName
+from ..settings.policy_parts import SeverityName
 from .arguments import (
     Arguments,
     Command,

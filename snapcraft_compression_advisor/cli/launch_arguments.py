@@ -17,7 +17,7 @@ from ..core.errors import UsageError
 from ..core.terminal import emit
 from ..launch.launch_set import has_desktop_file, select_apps
 from ..payload.source import Payload
-from ..settings.lint_policy import LAUNCH_TIMEOUT_S
+from ..settings.policy_parts import LAUNCH_TIMEOUT_S
 from .arguments import Arguments, details, whole_number
 from .commands import WORD_MARK, WORD_OPTION
 from .record_options import event_arguments

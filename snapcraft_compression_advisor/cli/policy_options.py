@@ -1,83 +1,55 @@
-"""The policy of a command: its file, and options that go before it."""
+"""The policy of a command: its file, and options that precede it."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import get_args
+from typing import Literal, get_args, get_origin
 
-from ..advice.evidence import Policy
 from ..core.errors import BadDataError, UsageError
 from ..core.terminal import emit
-from ..devices.builtin_devices import DEFAULT_NAMES
 from ..lint.request import LintRequest
-from ..settings.lint_policy import LintPolicy, SeverityName
+from ..settings.lint_policy import LintPolicy
 from ..settings.load import Sources, load_settings, overlay, setting
 from ..settings.policy_file import POLICY_FILE_NAME
+from ..settings.policy_parts import Option
 from .arguments import Arguments, details
 
-_KEYS = {"app": "apps", "device": "devices", "deciding_apps": "deciding-apps",
-    "fail_on": "fail-on", "ignore": "ignore", "launch_profile": "launch-profile",
-    "link": "link", "max_launches": "max-launches", "min_saving": "min-saving",
-    "select": "select"}  # fmt: skip
-"""Keys of the policy that options set, by the options' names in Python."""
-_DEFAULTS = Policy()
+_OPTIONS: Mapping[str, Option] = {
+    name: each
+    for name, field in LintPolicy.model_fields.items()
+    for each in field.metadata
+    if isinstance(each, Option)
+}
+"""Options by the names of the keys that they set."""
 
 
-def _option(key: str, default: str, more: str = "") -> str:
-    """Return what an option does that sets a key of the policy.
-
-    :param default: if the policy doesn't set it.
-    """
-    text = f"{LintPolicy.model_fields[key].description}{more}"
-    return f"{text} (default: the policy's, else {default})"
+def _options(*names: str) -> Arguments:
+    """Return arguments that set keys of the policy."""
+    found = {}
+    for name in names:
+        field, option = LintPolicy.model_fields[name], _OPTIONS[name]
+        text = option.text or str(field.description)
+        if option.unset is not None:
+            text = f"{text} (default: the policy's, else {option.unset})"
+        choices = get_origin(field.annotation) is Literal and get_args(field.annotation)
+        found[option.usage] = details(text, type=None, choices=choices or None)
+    return found
 
 
 POLICY_ARGUMENTS: Arguments = {
     "--policy FILE": "the project's policy; other options override it (default: "
     f"{POLICY_FILE_NAME} of the project, else in the current directory)",
-    "--app NAME…": _option(
-        "apps",
-        "the app named after the snap, else those with a desktop file, else all",
-        "; may be repeated",
-    ),
-    "--device NAME|FILE…": "a device profile to estimate for, built in ('devices' "
-    "lists them) or a file ('calibrate' makes one), with a system's kernel "
-    "(nvme-laptop@ubuntu-22.04) or a share of the users (nvme-laptop=0.7); may be "
-    f"repeated (default: the policy's, else {', '.join(DEFAULT_NAMES)})",
-    "--launch-profile FILE…": details(
-        "a recorded launch to use in place of the guess; may be repeated (default: "
-        "the policy's, else none)",
-        type=None,
-    ),
+    **_options("apps", "devices", "launch_profile"),
 }
 ADVICE_ARGUMENTS: Arguments = {
     **POLICY_ARGUMENTS,
-    "--min-saving SECONDS|PERCENT": _option(
-        "min_saving", f"{_DEFAULTS.min_saving_s:g}s"
-    ),
-    "--max-launches COUNT": _option("max_launches", f"{_DEFAULTS.max_launches:g}"),
-    "--link MBIT/S": _option("link", f"{_DEFAULTS.link_mbit_per_s:g}Mbit/s"),
-    "--deciding-apps": details(
-        _option("deciding_apps", _DEFAULTS.deciding_apps), choices=("first", "every")
-    ),
+    **_options("min_saving", "max_launches", "link", "deciding_apps"),
 }
-_SELECTORS = (
-    "ids (SCA101) or families (SCA1), alone or with a path pattern "
-    "(SCA303:usr/lib/*), separated by commas; may be repeated"
-)
 RULE_ARGUMENTS: Arguments = {
     **POLICY_ARGUMENTS,
-    "--select RULES…": f"rules to check: {_SELECTORS} (default: the policy's, else "
-    "all)",
-    "--ignore RULES…": "rules not to check, in addition to those that the policy "
-    "ignores; written as for --select (default: none)",
-    "--fail-on": details(
-        "the least severe finding that makes the exit status 1 (default: the policy's, "
-        "else error)",
-        choices=get_args(SeverityName),
-    ),
+    **_options("select", "ignore", "fail_on"),
 }
 
 
@@ -87,15 +59,16 @@ def policy_options(parsed_args: argparse.Namespace) -> LintPolicy:
     :raises UsageError: if the value of one is broken, or a rule doesn't exist.
     """
     policy = LintPolicy()
-    for name, key in _KEYS.items():
-        value = getattr(parsed_args, name, None)
-        if name in ("select", "ignore"):
+    for key, option in _OPTIONS.items():
+        flag = option.usage.split()[0]
+        value = getattr(parsed_args, flag.strip("-").replace("-", "_"), None)
+        if key in ("select", "ignore"):
             value = [each.strip() for text in value or () for each in text.split(",")]
         if value in (None, []):
             continue
-        label = f"argument --{name.replace('_', '-')}"
         try:
-            policy = overlay(policy, setting(key, value, label=label))
+            made = setting(key.replace("_", "-"), value, label=f"argument {flag}")
+            policy = overlay(policy, made)
         except BadDataError as error:
             raise UsageError(str(error), resolution="Correct it.") from error
     try:

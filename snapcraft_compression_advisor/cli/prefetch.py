@@ -14,7 +14,7 @@ from ..payload.source import find_payload, open_payload
 from ..prefetch.plan import plan_prefetch
 from ..prefetch.program import write_files
 from ..report.prefetch import prefetch_json, prefetch_page
-from ..settings.lint_policy import LAUNCH_TIMEOUT_S
+from ..settings.policy_parts import LAUNCH_TIMEOUT_S
 from .arguments import (
     PATH,
     Arguments,

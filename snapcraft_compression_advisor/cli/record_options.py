@@ -13,7 +13,8 @@ from ..launch.launch_set import select_apps
 from ..lint.request import LintRequest
 from ..payload.snap_yaml import COMPONENT_TYPE
 from ..payload.source import Payload
-from ..settings.lint_policy import LAUNCH_TIMEOUT_S, LintPolicy, Recording
+from ..settings.lint_policy import LintPolicy
+from ..settings.policy_parts import LAUNCH_TIMEOUT_S, Recording
 from ..settings.quantities import SECONDS, event_text
 from .arguments import Arguments, details, quantity
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..analysis import Analysis
-from ..settings.lint_policy import PackMode
+from ..settings.policy_parts import PackMode
 from ..squashfs.image import Image
 
 DEFAULT_COMPRESSION = "xz"

@@ -23,7 +23,7 @@ from ..payload.snap_yaml import (
 )
 from ..payload.source import Payload
 from ..settings.lint_policy import LintPolicy
-from ..settings.refreshes import RefreshSettings
+from ..settings.policy_parts import RefreshSettings
 
 if TYPE_CHECKING:
     from ..launch.profile import LaunchProfile

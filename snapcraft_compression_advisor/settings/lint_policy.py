@@ -1,8 +1,7 @@
-"""What a project asks of its snaps: the model of ``compression-advisor.yaml``."""
+"""The settings of a project: the model of ``compression-advisor.yaml``."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Literal
@@ -10,25 +9,35 @@ from typing import Annotated, Literal
 import pydantic
 
 from ..advice.evidence import Policy
-from ..codecs import CompressorName  # pydantic reads it at run time
 from ..core.units import KIB
 from ..devices.builtin_kernels import is_variant
 from ..squashfs.mksquashfs import MINIMUM_IMAGE_BYTES
+from .policy_parts import (
+    ColdStarts,
+    ComponentSettings,
+    Option,
+    PackMode,
+    PolicyModel,
+    Recordings,
+    RefreshSettings,
+    RulePrefix,
+    Selectors,
+    SeverityName,
+    Target,
+    Texts,
+    key,
+)
 from .quantities import (
-    SECONDS,
     Bytes,
     BytesOrShare,
     Count,
     Devices,
-    Event,
     MbitPerS,
-    PolicyModel,
     Seconds,
     SecondsOrShare,
     Share,
     Text,
 )
-from .refreshes import RefreshSettings
 
 SCHEMA = 1
 ALL_RULES_PREFIX = "SCA"
@@ -37,286 +46,176 @@ LEAST_GROWTH_S = 0.1
 man-computer conversational transactions, AFIPS 1968)."""
 
 _DEFAULTS = Policy()
-_SELECTOR = re.compile(r"SCA(?:[0-9](?:[0-9]{2})?)?(?::.+)?", re.DOTALL)
-_KERNEL = re.compile(r"[0-9]{1,3}\.[0-9]{1,3}(?:\.[0-9]{1,5})?")
-
-
-def _selector(text: str) -> str:
-    if not _SELECTOR.fullmatch(text):
-        message = (
-            f"{text!r} is neither a rule (SCA101) nor a family (SCA1, SCA for all), "
-            "alone or with a path pattern (SCA303:usr/lib/*)"
-        )
-        raise ValueError(message)
-    return text
-
-
-def _rules_only(text: str) -> str:
-    if ":" in text:
-        message = f"{text!r} has a path pattern; severities apply to whole rules"
-        raise ValueError(message)
-    return _selector(text)
-
-
-def _kernel(text: str) -> str:
-    if not _KERNEL.fullmatch(text):
-        message = f"{text!r} isn't a kernel version such as '4.4'"
-        raise ValueError(message)
-    return text
-
-
-def _as_list(value: object) -> object:
-    return [value] if isinstance(value, str | dict) else value
-
-
-def _as_recordings(value: object) -> object:
-    """Take ``true`` for a recording of the usual app, ``false`` for none."""
-    return [{}] * value if isinstance(value, bool) else _as_list(value)
-
-
-Selector = Annotated[Text, pydantic.AfterValidator(_selector)]
-RulePrefix = Annotated[Text, pydantic.AfterValidator(_rules_only)]
-Texts = Annotated[
-    tuple[Text, ...],
-    pydantic.BeforeValidator(_as_list, json_schema_input_type=Text | tuple[Text, ...]),
-]
-Selectors = Annotated[
-    tuple[Selector, ...],
-    pydantic.BeforeValidator(
-        _as_list, json_schema_input_type=Selector | tuple[Selector, ...]
-    ),
-]
-SeverityName = Literal["error", "warning", "info"]
-PackMode = Literal["advise", "apply", "write", "enforce"]
-
-
-class ComponentSettings(PolicyModel):
-    """What is known of one of the snap's components."""
-
-    read: Literal["all", "none"] | None = pydantic.Field(
-        default=None,
-        description="whether a start waits until all of its files are read, such as "
-        "a server's for a model's weights, or for none of them",
-    )
-
-
-def _plain_budgets(value: object) -> object:
-    """Parse a plain budget here: a union's errors would speak of both forms."""
-    for each in value.values() if isinstance(value, dict) else ():
-        for budget in each.values() if isinstance(each, dict) else [each]:
-            SECONDS.parse(budget)
-    return value
-
-
-ColdStarts = Annotated[
-    dict[Text, Seconds | dict[Text, Seconds]], pydantic.BeforeValidator(_plain_budgets)
-]
-"""By device what a cold start may take, for all apps or by app."""
-
-
-class Target(PolicyModel):
-    """A kind of system that the snap has to run on."""
-
-    name: Text | None = pydantic.Field(default=None, description="for messages")
-    kernel: Annotated[str, pydantic.AfterValidator(_kernel)] | None = pydantic.Field(
-        default=None, description="the target's oldest kernel, in quotes: '4.4'"
-    )
-    codecs: tuple[CompressorName, ...] | None = pydantic.Field(
-        default=None,
-        description="squashfs decompressors of the target's kernel, if it has fewer "
-        "than its version suggests",
-    )
-
-    @pydantic.model_validator(mode="after")
-    def _says_something(self) -> Target:
-        if self.kernel is None and self.codecs is None:
-            message = "a target needs 'kernel' or 'codecs'"
-            raise ValueError(message)
-        return self
-
-    @property
-    def label(self) -> str:
-        """What messages call it."""
-        return self.name or (f"kernel {self.kernel}" if self.kernel else "the target")
-
-
-LAUNCH_TIMEOUT_S = 60.0
-"""Several times what a browser needs from an image packed with xz."""
-
-
-class Recording(PolicyModel):
-    """A launch to record instead of guessing it, which runs the payload's program."""
-
-    app: Text | None = pydantic.Field(
-        default=None,
-        description="the app to start (default: the first target app)",
-    )
-    until: Event | None = pydantic.Field(
-        default=None,
-        description="the event that ends the launch: `window`, `exit`, `output:TEXT` "
-        "or `seconds:TIME` (default: window for an app with a desktop file, else "
-        "window or exit)",
-    )
-    timeout: Seconds = pydantic.Field(
-        default=LAUNCH_TIMEOUT_S, description="after which the launch has failed"
-    )
-    required: bool = pydantic.Field(
-        default=False,
-        strict=True,
-        description="whether it is an error if the launch can't be recorded; else a "
-        "warning says so, and the launch is guessed",
-    )
+_SELECTORS = (
+    "ids (SCA101) or families (SCA1), alone or with a path pattern "
+    "(SCA303:usr/lib/*), separated by commas; may be repeated"
+)
 
 
 class LintPolicy(PolicyModel):
-    """The settings of a project, version 1.
+    """The settings of a project, version 1: the one table of them.
 
     Each has one name: that of the key in ``compression-advisor.yaml``, of the part's
     property behind ``compression-advisor-`` and, in capitals, of the variable behind
-    ``SNAPCRAFT_COMPRESSION_ADVISOR_``. All of these are made from this list.
+    ``SNAPCRAFT_COMPRESSION_ADVISOR_``. All of these are made from this list, and so are
+    the options of commands that set one, and the page on settings.
     """
 
     model_config = pydantic.ConfigDict(title="compression-advisor policy")
 
-    schema_version: Literal[1] = pydantic.Field(
-        alias="schema", default=1, description="version of this format"
-    )
-    mode: PackMode = pydantic.Field(
-        default="advise",
-        description="what happens while snapcraft packs: 'advise' prints the advice; "
-        "'apply' packs with the recommended compression; 'write' also sets the key in "
+    schema_version: Literal[1] = key("version of this format", 1, alias="schema")
+    mode: PackMode = key(
+        "what happens while snapcraft packs: 'advise' prints the advice; 'apply' packs "
+        "with the recommended compression; 'write' also sets the key in "
         "snapcraft.yaml; 'enforce' stops the pack if the declared compression violates "
         "the policy",
+        "advise",
     )
-    override_declared: bool = pydantic.Field(
+    override_declared: bool = key(
+        "whether 'apply' and 'write' may override a compression that snapcraft.yaml "
+        "declares",
         default=False,
         strict=True,
-        description="whether 'apply' and 'write' may override a compression that "
-        "snapcraft.yaml declares",
     )
-    report: Text | None = pydantic.Field(
-        default=None,
-        description="path of a report to write while packing, relative to this file: "
-        "JSON if the name ends in .json, else text; for a component, its name is added "
-        "before the suffix",
+    report: Text | None = key(
+        "path of a report to write while packing, relative to this file: JSON if the "
+        "name ends in .json, else text; for a component, its name is added before the "
+        "suffix"
     )
-    apps: Texts = pydantic.Field(
-        default=(), description="target apps, the deciding one first"
-    )
-    devices: Devices = pydantic.Field(
-        default=(),
-        description="device profiles to estimate for: names or files, which are "
-        "relative to this file; by name, the share of the users who have it: then lzo "
-        "must be worth its size on average, not on each",
-    )
-    kernels: Texts = pydantic.Field(
-        default=(),
-        description="systems whose kernels the devices may have, such as ubuntu-22.04: "
-        "estimates and verdicts for each kernel that costs differ with",
-    )
-    launch_profile: Texts = pydantic.Field(
-        default=(), description="recorded launches: files, relative to this one"
-    )
-    record: Annotated[
-        tuple[Recording, ...],
-        pydantic.BeforeValidator(
-            _as_recordings,
-            json_schema_input_type=bool | Recording | tuple[Recording, ...],
+    apps: Annotated[
+        Texts,
+        Option(
+            "--app NAME…",
+            "the app named after the snap, else those with a desktop file, else all",
+            "target apps, the deciding one first; may be repeated",
         ),
-    ] = pydantic.Field(
-        default=(),
-        description="launches to record while advising, isolated; this runs the "
-        "payload's programs; --no-record prevents it",
+    ] = key("target apps, the deciding one first", ())
+    devices: Annotated[
+        Devices,
+        Option(
+            "--device NAME|FILE…",
+            "nvme-laptop, hdd-laptop",
+            "a device profile to estimate for, built in ('devices' lists them) or a "
+            "file ('calibrate' makes one), with a system's kernel "
+            "(nvme-laptop@ubuntu-22.04) or a share of the users (nvme-laptop=0.7); may "
+            "be repeated",
+        ),
+    ] = key(
+        "device profiles to estimate for: names or files, which are relative to this "
+        "file; by name, the share of the users who have it: then lzo must be worth its "
+        "size on average, not on each",
+        (),
     )
-    bases: Texts = pydantic.Field(
-        default=(),
-        description="base snaps or their directories, relative to this file: the "
-        "guess of a launch is followed into the snap's own one",
+    kernels: Texts = key(
+        "systems whose kernels the devices may have, such as ubuntu-22.04: estimates "
+        "and verdicts for each kernel that costs differ with",
+        (),
     )
-    contents: Texts = pydantic.Field(
-        default=(),
-        description="content snaps or their directories, relative to this file, that "
-        "the snap's plugs ask for",
+    launch_profile: Annotated[
+        Texts,
+        Option(
+            "--launch-profile FILE…",
+            "none",
+            "a recorded launch to use in place of the guess; may be repeated",
+        ),
+    ] = key("recorded launches: files, relative to this one", ())
+    record: Recordings = key(
+        "launches to record while advising, isolated; this runs the payload's "
+        "programs; --no-record prevents it",
+        (),
     )
-    min_saving: SecondsOrShare = pydantic.Field(
-        default=_DEFAULTS.min_saving_s,
-        description="time that lzo must save per cold launch, about what people "
-        "notice: seconds, or percent of the time that reading and decompressing add "
-        "with xz",
+    bases: Texts = key(
+        "base snaps or their directories, relative to this file: the guess of a launch "
+        "is followed into the snap's own one",
+        (),
     )
-    max_launches: Count = pydantic.Field(
-        default=_DEFAULTS.max_launches,
-        description="number of cold launches within which the larger download must "
-        "pay for itself; about as many as between two refreshes",
+    contents: Texts = key(
+        "content snaps or their directories, relative to this file, that the snap's "
+        "plugs ask for",
+        (),
     )
-    link: MbitPerS = pydantic.Field(
-        default=_DEFAULTS.link_mbit_per_s, description="speed of that download"
+    min_saving: Annotated[
+        SecondsOrShare,
+        Option("--min-saving SECONDS|PERCENT", f"{_DEFAULTS.min_saving_s:g}s"),
+    ] = key(
+        "time that lzo must save per cold launch, about what people notice: seconds, "
+        "or percent of the time that reading and decompressing add with xz",
+        _DEFAULTS.min_saving_s,
     )
-    deciding_apps: Literal["first", "every"] = pydantic.Field(
-        default=_DEFAULTS.deciding_apps,
-        description="whether the first target app decides or every one must gain",
+    max_launches: Annotated[
+        Count, Option("--max-launches COUNT", f"{_DEFAULTS.max_launches:g}")
+    ] = key(
+        "number of cold launches within which the larger download must pay for itself; "
+        "about as many as between two refreshes",
+        _DEFAULTS.max_launches,
     )
-    refresh: RefreshSettings | None = pydantic.Field(
-        default=None,
-        description="what users' refreshes are like: then a month of launches and "
-        "downloads decides, in place of 'max-launches'",
+    link: Annotated[
+        MbitPerS, Option("--link MBIT/S", f"{_DEFAULTS.link_mbit_per_s:g}Mbit/s")
+    ] = key("speed of that download", _DEFAULTS.link_mbit_per_s)
+    deciding_apps: Annotated[
+        Literal["first", "every"], Option("--deciding-apps", _DEFAULTS.deciding_apps)
+    ] = key(
+        "whether the first target app decides or every one must gain",
+        _DEFAULTS.deciding_apps,
     )
-    components: dict[Text, ComponentSettings] = pydantic.Field(
-        default={},
-        description="by component, what reads it: files don't show that, so without "
-        "it the advice on a component's compression is mostly undecided",
+    refresh: RefreshSettings | None = key(
+        "what users' refreshes are like: then a month of launches and downloads "
+        "decides, in place of 'max-launches'"
     )
-    max_size_growth: BytesOrShare | None = pydantic.Field(
-        default=None,
-        description="how much lzo may add to the image: bytes, or percent of its size "
-        "with xz",
+    components: dict[Text, ComponentSettings] = key(
+        "by component, what reads it: files don't show that, so without it the advice "
+        "on a component's compression is mostly undecided",
+        {},
     )
-    max_cold_start: ColdStarts = pydantic.Field(
-        default={},
-        description="by device profile: how long a cold start may take, for every "
-        "target app or by app",
+    max_size_growth: BytesOrShare | None = key(
+        "how much lzo may add to the image: bytes, or percent of its size with xz"
     )
-    max_image_size: Bytes | None = pydantic.Field(
-        default=None, description="size of the .snap file"
+    max_cold_start: ColdStarts = key(
+        "by device profile: how long a cold start may take, for every target app or by "
+        "app",
+        {},
     )
-    max_launch_growth: Seconds = pydantic.Field(
-        default=LEAST_GROWTH_S,
-        description="how much longer a cold launch may take than in the baseline",
+    max_image_size: Bytes | None = key("size of the .snap file")
+    max_launch_growth: Seconds = key(
+        "how much longer a cold launch may take than in the baseline", LEAST_GROWTH_S
     )
-    max_image_growth: BytesOrShare | None = pydantic.Field(
-        default=None,
-        description="how much larger the .snap file may be than in the baseline: "
-        "bytes, or percent",
+    max_image_growth: BytesOrShare | None = key(
+        "how much larger the .snap file may be than in the baseline: bytes, or percent"
     )
-    max_refresh_size: BytesOrShare | None = pydantic.Field(
-        default=None,
-        description="how much a refresh from the baseline may download: bytes, or "
-        "percent of the image",
+    max_refresh_size: BytesOrShare | None = key(
+        "how much a refresh from the baseline may download: bytes, or percent of the "
+        "image"
     )
-    compression: Literal["xz", "lzo"] | None = pydantic.Field(
-        default=None,
-        description="the compression to pack the snap with; SCA106 checks it",
+    compression: Literal["xz", "lzo"] | None = key(
+        "the compression to pack the snap with; SCA106 checks it"
     )
-    targets: tuple[Target, ...] = pydantic.Field(
-        default=(), description="systems that the snap must run on"
+    targets: tuple[Target, ...] = key("systems that the snap must run on", ())
+    select: Annotated[
+        Selectors, Option("--select RULES…", "all", f"rules to check: {_SELECTORS}")
+    ] = key(
+        "rules to check, none for all: an id (SCA101), a family (SCA1), either with a "
+        "pattern of payload paths (SCA303:usr/lib/*)",
+        (),
     )
-    select: Selectors = pydantic.Field(
-        default=(),
-        description="rules to check, none for all: an id (SCA101), a family (SCA1), "
-        "either with a pattern of payload paths (SCA303:usr/lib/*)",
+    ignore: Annotated[
+        Selectors,
+        Option(
+            "--ignore RULES…",
+            text="rules not to check, in addition to those that the policy ignores; "
+            "written as for --select (default: none)",
+        ),
+    ] = key("rules not to check, written as for 'select'; takes precedence over it", ())
+    severity: dict[RulePrefix, SeverityName] = key(
+        "by rule or family; the longest match applies", {}
     )
-    ignore: Selectors = pydantic.Field(
-        default=(),
-        description="rules not to check, written as for 'select'; takes "
-        "precedence over it",
-    )
-    severity: dict[RulePrefix, SeverityName] = pydantic.Field(
-        default={}, description="by rule or family; the longest match applies"
-    )
-    fail_on: SeverityName = pydantic.Field(
-        default="error",
-        description="exit status 1 for findings of at least this severity",
-    )
+    fail_on: Annotated[
+        SeverityName,
+        Option(
+            "--fail-on",
+            "error",
+            "the least severe finding that makes the exit status 1",
+        ),
+    ] = key("exit status 1 for findings of at least this severity", "error")
 
     def read_of(self, component: str | None) -> Literal["all", "none"] | None:
         """Return what is read of a component; None if that isn't known."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import reduce
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import pydantic
 
@@ -20,21 +20,10 @@ from ..devices.builtin_kernels import with_kernels
 from ..devices.device import DeviceProfile
 from .lint_policy import LintPolicy, contradictions
 from .policy_file import POLICY, POLICY_FILE_NAME, describe_setting, parse_policy
-from .quantities import PolicyModel
+from .policy_parts import PolicyModel
 
 if TYPE_CHECKING:
     from ..launch.profile import LaunchProfile
-
-
-class CheckRules(Protocol):
-    """Refuses selectors that select no rule."""
-
-    def __call__(self, texts: Iterable[str], *, where: str) -> None:
-        """Check selectors.
-
-        :param where: the file that they are from.
-        :raises BadDataError: where one selects none.
-        """
 
 
 PLUGIN = "compression-advisor"
@@ -91,18 +80,17 @@ def _devices_beside(
     folder: Path, devices: tuple[str, ...] | Mapping[str, float]
 ) -> tuple[str, ...] | dict[str, float]:
     """Return devices with their files in a folder; one file has one share."""
-    placed = [str(folder / each) if _is_file_name(each) else each for each in devices]
+    placed = [
+        # A file, as for ``--device``.
+        str(folder / each) if "/" in each or each.endswith((".yaml", ".yml")) else each
+        for each in devices
+    ]
     if not isinstance(devices, Mapping):
         return tuple(placed)
     shares = dict.fromkeys(placed, 0.0)
     for name, share in zip(placed, devices.values(), strict=True):
         shares[name] += share
     return shares
-
-
-def _is_file_name(device: str) -> bool:
-    """Tell whether a device is a file, as ``--device`` does."""
-    return "/" in device or device.endswith((".yaml", ".yml"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,7 +131,7 @@ class Settings:
 
 
 def load_settings(
-    sources: Sources, *, check_rules: CheckRules, narrow: bool = False
+    sources: Sources, *, check_rules: Callable[..., None], narrow: bool = False
 ) -> Settings:
     """Read all settings, and what they name.
 
@@ -169,17 +157,26 @@ def load_settings(
         message = f"The settings contradict each other: {problem}"
         raise UsageError(message, resolution="Change one of them.")
     set_above = {name for each in above for name in each.model_fields_set}
+    narrowed = narrow and "devices" in sources.options.model_fields_set
+    try:
+        devices = _devices(policy, () if narrowed else policy.max_cold_start)
+    except UsageError as error:
+        if sources.file is None or "devices" in set_above:
+            raise
+        message = f"{sources.file}: {error}"  # a name in the file, not an argument
+        raise BadDataError(message, resolution=error.resolution) from error
+    profiles: tuple[LaunchProfile, ...] = ()
+    if policy.launch_profile:
+        # Few projects have recorded a launch.
+        from ..launch.profile import read_profile
+
+        profiles = tuple(read_profile(Path(each)) for each in policy.launch_profile)
+    is_of_file = sources.file is not None and "apps" not in set_above
     return Settings(
         policy=policy,
-        policy_path=None
-        if sources.file is None or "apps" in set_above
-        else str(sources.file),
-        devices=_devices(
-            policy,
-            without_budgets=narrow and "devices" in sources.options.model_fields_set,
-            file=None if "devices" in set_above else sources.file,
-        ),
-        profiles=_profiles(policy),
+        policy_path=str(sources.file) if is_of_file else None,
+        devices=devices,
+        profiles=profiles,
     )
 
 
@@ -197,58 +194,31 @@ def overlay(below: _Model, above: _Model) -> _Model:
     return below.model_copy(update=changed)
 
 
-def _devices(
-    policy: LintPolicy, *, without_budgets: bool, file: Path | None
-) -> tuple[DeviceProfile, ...]:
+def _devices(policy: LintPolicy, budgets: Iterable[str]) -> tuple[DeviceProfile, ...]:
     """Return the devices that the policy names, and those that only budgets name.
 
-    :param file: that names them, where it is one.
-    :raises AdvisorError: where there is no such device or kernel, a budget's isn't one
-        of those named, or a device's file can't be read or isn't a profile.
+    :param budgets: devices with one that counts.
+    :raises AdvisorError: if there is no such device or kernel, a budget's isn't one of
+        those named, or a device's file can't be read or isn't a profile.
     """
-    try:
-        devices = _named_devices(policy)
-        names = {device.name for device in devices}
-        budgets = () if without_budgets else policy.max_cold_start
-        lacking = [name for name in budgets if name not in names]
-        if lacking and policy.devices:
-            raise _unnamed(lacking[0], names)
-        kept = {*policy.max_cold_start}
-        if isinstance(policy.devices, Mapping):  # shares are of these, on average
-            kept |= names
-        devices = (*devices, *map(find_device, lacking))
-        return with_kernels(devices, policy.kernels, kept=kept)
-    except UsageError as error:
-        if file is None:
-            raise
-        message = f"{file}: {error}"  # a name in the file, not an argument
-        raise BadDataError(message, resolution=error.resolution) from error
+    devices = default_devices()
+    if policy.devices:
+        # Reads files: only if devices are named.
+        from ..devices.device_file import choose_devices
 
-
-def _named_devices(policy: LintPolicy) -> tuple[DeviceProfile, ...]:
-    if not policy.devices:
-        return default_devices()
-    # Reads files: only where devices are named.
-    from ..devices.device_file import choose_devices
-
-    return choose_devices(tuple(policy.devices))
-
-
-def _profiles(policy: LintPolicy) -> tuple[LaunchProfile, ...]:
-    if not policy.launch_profile:
-        return ()
-    # Few projects have recorded a launch.
-    from ..launch.profile import read_profile
-
-    return tuple(read_profile(Path(each)) for each in policy.launch_profile)
-
-
-def _unnamed(device: str, names: Iterable[str]) -> UsageError:
-    return UsageError(
-        f"Device {device!r} has a budget, but isn't one of the devices named",
-        resolution="Add it, or remove the budget. Devices: "
-        f"{', '.join(sorted(names))}.",
-    )
+        devices = choose_devices(tuple(policy.devices))
+    names = {device.name for device in devices}
+    lacking = [name for name in budgets if name not in names]
+    if lacking and policy.devices:
+        first, known = lacking[0], ", ".join(sorted(names))
+        message = f"Device {first!r} has a budget, but isn't one of the devices named"
+        resolution = f"Add it, or remove the budget. Devices: {known}."
+        raise UsageError(message, resolution=resolution)
+    kept = {*policy.max_cold_start}
+    if isinstance(policy.devices, Mapping):  # shares are of these, on average
+        kept |= names
+    devices = (*devices, *map(find_device, lacking))
+    return with_kernels(devices, policy.kernels, kept=kept)
 
 
 def part_policy(

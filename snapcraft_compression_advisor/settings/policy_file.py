@@ -18,7 +18,7 @@ from ..core.documents import DocumentKind, describe_problem
 from ..core.errors import BadDataError
 from ..core.units import KIB
 from .lint_policy import SCHEMA, LintPolicy
-from .quantities import PolicyModel
+from .policy_parts import PolicyModel
 
 POLICY_FILE_NAME = "compression-advisor.yaml"
 POLICY_FILE_NAMES = (POLICY_FILE_NAME, "compression-advisor.yml")
@@ -169,53 +169,39 @@ def unknown_key(loc: Sequence[int | str], value: object = None) -> str:
     """Return that there is no such key, and the one that may be meant.
 
     :param loc: keys on the way to it, and its own.
-    :param value: that it has.
+    :param value: its value.
     """
     message = f"unknown key {'.'.join(map(str, loc))!r}"
-    leaf = _leaf(str(loc[-1]))
-    if near := difflib.get_close_matches(leaf, _keys(_model_at(loc)), n=1):
+    paths = {path.rpartition(".")[::2]: path for path in _paths(LintPolicy)}
+    known = {name for _, name in paths}
+    holder = ".".join(str(part) for part in loc[:-1] if part in known)
+    # As it is written here, from how it may be written elsewhere.
+    leaf, *below = (
+        re.sub(r"^(--|(snapcraft-)?compression-advisor-)", "", text.rpartition(".")[2])
+        for text in (
+            str(key).lower().replace("_", "-")
+            for key in (loc[-1], *(value if isinstance(value, Mapping) else ()))
+        )
+    )
+    beside = [name for place, name in paths if place == holder]
+    if near := difflib.get_close_matches(leaf, beside, n=1):
         return f"{message}; did you mean {near[0]!r}?"
-    paths = {path.rpartition(".")[2]: path for path in _paths(LintPolicy)}
-    below = [_leaf(str(key)) for key in value] if isinstance(value, Mapping) else []
+    elsewhere = {name: path for (_, name), path in paths.items()}
     for each in (*below, leaf):
-        if near := difflib.get_close_matches(each, paths, n=1, cutoff=_NEAR):
-            path = paths[near[0]]
+        if near := difflib.get_close_matches(each, elsewhere, n=1, cutoff=_NEAR):
+            path = elsewhere[near[0]]
             place = "" if "." in path else ", at the top level"
             return f"{message}; did you mean {path!r}{place}?"
     return message
 
 
-def _leaf(key: str) -> str:
-    """Return a key as it is written here, from how it may be written elsewhere."""
-    text = key.lower().replace("_", "-").rpartition(".")[2]
-    prefixes = r"(--|snapcraft-compression-advisor-|compression-advisor-)"
-    return re.sub(f"^{prefixes}", "", text)
-
-
-def _keys(model: type[PolicyModel]) -> list[str]:
-    return [field.alias or name for name, field in model.model_fields.items()]
-
-
 def _paths(model: type[PolicyModel], prefix: str = "") -> Iterator[str]:
     """Yield all keys, those of keys with their own before them: ``record.app``."""
     for field in model.model_fields.values():
-        for below in _models_in(field.annotation):
-            yield from _paths(below, f"{prefix}{field.alias}.")
+        pending: list[object] = [field.annotation]
+        while pending:
+            each = pending.pop()
+            pending += get_args(each)
+            if isinstance(each, type) and issubclass(each, PolicyModel):
+                yield from _paths(each, f"{prefix}{field.alias}.")
         yield f"{prefix}{field.alias}"
-
-
-def _models_in(annotation: object) -> Iterator[type[PolicyModel]]:
-    if isinstance(annotation, type) and issubclass(annotation, PolicyModel):
-        yield annotation
-    for each in get_args(annotation):
-        yield from _models_in(each)
-
-
-def _model_at(loc: Sequence[int | str]) -> type[PolicyModel]:
-    """Return the model whose keys are known where an unknown one stands."""
-    model: type[PolicyModel] = LintPolicy
-    for part in loc[:-1]:
-        fields = {field.alias: field for field in model.model_fields.values()}
-        if part in fields:
-            model = next(_models_in(fields[str(part)].annotation), model)
-    return model

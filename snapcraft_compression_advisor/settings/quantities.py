@@ -1,35 +1,91 @@
-"""Quantities as people write them, in a policy and as options: ``1.5s``, ``300MB``.
-
-And the types of the policy's keys that hold them.
-"""
+"""Quantities as people write them, in a policy and as options: ``1.5s``, ``300MB``."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
 import pydantic
+from pydantic_core import core_schema
 
 from ..core.units import KIB, MIB
 
 _NUMBER = r"([0-9]{1,12}(?:\.[0-9]{1,9})?)"
+_SHARE = rf"^{_NUMBER} ?%$"
+_DEVICE_SHARE = re.compile(r"(.+)=([^=/]*)", re.DOTALL)
+"""What is after the last equals sign is a share, unless it has a slash."""
+_LONGEST_TEXT = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """How a value is written: its parser, and the JSON Schema of what that takes.
+
+    :param words: what may be written, for the page on settings.
+    """
+
+    parse: Callable[[object], object]
+    words: str
+    patterns: tuple[str, ...]
+    takes_number: bool = True
+
+    def __get_pydantic_core_schema__(self, *_: object) -> core_schema.CoreSchema:
+        """Have pydantic call the parser."""
+        return core_schema.no_info_plain_validator_function(self.parse)
+
+    def __get_pydantic_json_schema__(self, *_: object) -> dict[str, Any]:
+        """Return what editors accept."""
+        ways: list[dict[str, Any]] = [{"type": "number", "exclusiveMinimum": 0}]
+        ways = ways * self.takes_number
+        ways += [{"type": "string", "pattern": pattern} for pattern in self.patterns]
+        return {"anyOf": ways, "$comment": self.words}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quantity:
-    """What a number stands for.
+    """The meaning of a number.
 
-    :param units: what each is worth.
-    :param plain: the unit of a number that has none; ``None`` where it needs one.
+    :param units: value of each.
+    :param plain: unit of a number that has none; ``None`` if it needs one.
     :param example: how people write it.
     """
 
     units: Mapping[str, float]
     plain: str | None
     example: str
+
+    def parse(self, value: object) -> float:
+        """Return a number of the unit that is worth 1.
+
+        :raises ValueError: if it isn't one, or is zero.
+        """
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            if self.plain is None:
+                units = ", ".join(self.units)
+                message = (
+                    f"{value} has no unit: write it as in {self.example} ({units})"
+                )
+                raise ValueError(message)
+            return _positive(value, value * self.units[self.plain])
+        # fullmatch: ``$`` would let a line's end pass.
+        pattern = self.pattern.strip("^$")
+        found = re.fullmatch(pattern, value) if isinstance(value, str) else None
+        if found is None:
+            message = f"{value!r} isn't a {self.words}, such as {self.example}"
+            raise ValueError(message)
+        unit = str(found[2] or self.plain)
+        return _positive(value, float(found[1]) * self.units[unit])
+
+    def parse_or_share(self, value: object) -> float | Share:
+        """Return what :meth:`parse` does, or a share, which is written in percent.
+
+        :raises ValueError: if it is neither.
+        """
+        share = _share(value)
+        return self.parse(value) if share is None else share
 
     @property
     def pattern(self) -> str:
@@ -45,31 +101,14 @@ class Quantity:
             return f"number with a unit ({units})"
         return f"number in {self.plain}, or with a unit ({units})"
 
-    def parse(self, value: object) -> float:
-        """Return a number of the unit that is worth 1.
-
-        :raises ValueError: where it isn't one, or is zero.
-        """
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            return self._plain(value)
-        # fullmatch: ``$`` would let a line's end pass.
-        pattern = self.pattern.strip("^$")
-        found = re.fullmatch(pattern, value) if isinstance(value, str) else None
-        if found is None:
-            message = f"{value!r} isn't a {self.words}, such as {self.example}"
-            raise ValueError(message)
-        unit = str(found[2] or self.plain)
-        return _positive(value, float(found[1]) * self.units[unit])
-
-    def _plain(self, number: float) -> float:
-        if self.plain is None:
-            units = ", ".join(self.units)
-            message = f"{number} has no unit: write it as in {self.example} ({units})"
-            raise ValueError(message)
-        if not math.isfinite(number) or number < 0:
-            message = f"{number} isn't a positive number"
-            raise ValueError(message)
-        return _positive(number, number * self.units[self.plain])
+    def written(self, *, or_share: bool = False) -> Written:
+        """Return how a key of the policy is written."""
+        return Written(
+            self.parse_or_share if or_share else self.parse,
+            self.words + ", or percent" * or_share,
+            (self.pattern, *([_SHARE] * or_share)),
+            takes_number=self.plain is not None,
+        )
 
 
 SECONDS = Quantity(units={"ms": 0.001, "s": 1, "min": 60}, plain="s", example="1.5s")
@@ -93,18 +132,57 @@ LINK = Quantity(
 )
 
 
-_SHARE = rf"^{_NUMBER} ?%$"
-_COUNT = f"^{_NUMBER}$"
-_DEVICE_SHARE = re.compile(r"(.+)=([^=/]*)", re.DOTALL)
-"""What is after the last equals sign is a share, unless it has a slash."""
-_LONGEST_TEXT = 4096
+class Share(pydantic.RootModel[float]):
+    """A share of one, written in percent."""
+
+    model_config = pydantic.ConfigDict(frozen=True)
+
+
+def _share(value: object) -> Share | None:
+    """Return a share, from a text such as ``20%``; ``None`` of another text."""
+    if isinstance(value, Share):
+        return value
+    found = re.match(_SHARE, value) if isinstance(value, str) else None
+    return None if found is None else Share(_positive(value, float(found[1])) / 100)
+
+
+def _percent(value: object) -> float:
+    share = _share(value)
+    if share is None or share.root > 1:
+        message = f"{value!r} isn't a percentage up to 100%, such as 20%"
+        raise ValueError(message)
+    return share.root
+
+
+def _positive(text: object, number: float) -> float:
+    if not math.isfinite(number) or number < 0:
+        message = f"{text} isn't a positive number"
+        raise ValueError(message)
+    if number == 0:
+        message = f"{text!r} is zero, which nothing can meet"
+        raise ValueError(message)
+    return number
+
+
+def parse_count(value: object) -> float:
+    """Return a positive number without a unit.
+
+    :raises ValueError: if it isn't one, or is zero.
+    """
+    number = value
+    if isinstance(value, str) and re.fullmatch(_NUMBER, value):
+        number = float(value)
+    if isinstance(number, bool) or not isinstance(number, int | float):
+        message = f"{value!r} isn't a number"
+        raise ValueError(message)  # noqa: TRY004 # pydantic takes only ValueError
+    return _positive(value, float(number))
 
 
 def parse_event(text: str) -> tuple[str, str | float | None]:
     """Return what ends a launch, and its text or seconds.
 
     :param text: ``window``, ``exit``, ``output:TEXT`` or ``seconds:TIME``.
-    :raises ValueError: where it is none of these.
+    :raises ValueError: if it is none of these.
     """
     kind, colon, value = text.partition(":")
     if text in ("window", "exit"):
@@ -120,27 +198,10 @@ def parse_event(text: str) -> tuple[str, str | float | None]:
 def event_text(value: object) -> str:
     """Return what :func:`parse_event` takes.
 
-    :raises ValueError: where it doesn't.
+    :raises ValueError: if it doesn't.
     """
     parse_event(str(value))
     return str(value)
-
-
-def parse_count(value: object) -> float:
-    """Return a positive number without a unit.
-
-    :raises ValueError: where it isn't one, or is zero.
-    """
-    number = value
-    if isinstance(value, str) and re.fullmatch(_NUMBER, value):
-        number = float(value)
-    if isinstance(number, bool) or not isinstance(number, int | float):
-        message = f"{value!r} isn't a number"
-        raise ValueError(message)  # noqa: TRY004 # pydantic takes only ValueError
-    if not math.isfinite(number) or number < 0:
-        message = f"{value} isn't a positive number"
-        raise ValueError(message)
-    return _positive(value, float(number))
 
 
 def parse_devices(value: object) -> tuple[str, ...] | dict[str, float]:
@@ -148,32 +209,27 @@ def parse_devices(value: object) -> tuple[str, ...] | dict[str, float]:
 
     :param value: a name or several, each may have its share after it:
         ``nvme-laptop=0.7``. Or the shares by name.
-    :raises ValueError: where names aren't texts, a share isn't a positive number, is
+    :raises ValueError: if names aren't texts, a share isn't a positive number or is
         given twice, or some have none.
     """
-    if isinstance(value, Mapping):
-        names = _device_names(tuple(value))
-        return {name: _share_of_users(name, value[name]) for name in names}
-    names = _device_names((value,) if isinstance(value, str) else value)
+    names = (value,) if isinstance(value, str) else value
+    if not isinstance(names, list | tuple | Mapping):
+        message = f"{value!r} isn't a list of devices, nor shares of users by device"
+        raise ValueError(message)  # noqa: TRY004 # pydantic takes only ValueError
+    for name in names:
+        if not isinstance(name, str) or not 0 < len(name) <= _LONGEST_TEXT:
+            message = f"{name!r} isn't the name of a device profile or of its file"
+            raise ValueError(message)
+    if isinstance(names, Mapping):
+        return {name: _share_of_users(name, share) for name, share in names.items()}
     found = [each for each in map(_DEVICE_SHARE.fullmatch, names) if each]
     if not found:
-        return names
+        return tuple(names)
     shares = {each[1]: _share_of_users(each[1], each[2]) for each in found}
     if len(shares) < len(names):
         message = "either each device has one share of the users, or none has"
         raise ValueError(message)
     return shares
-
-
-def _device_names(value: object) -> tuple[str, ...]:
-    if not isinstance(value, list | tuple):
-        message = f"{value!r} isn't a list of devices, nor shares of users by device"
-        raise ValueError(message)  # noqa: TRY004 # pydantic takes only ValueError
-    for name in value:
-        if not isinstance(name, str) or not 0 < len(name) <= _LONGEST_TEXT:
-            message = f"{name!r} isn't the name of a device profile or of its file"
-            raise ValueError(message)
-    return tuple(value)
 
 
 def _share_of_users(device: str, value: object) -> float:
@@ -188,110 +244,18 @@ def _share_of_users(device: str, value: object) -> float:
         raise ValueError(message) from None
 
 
-def _positive(text: object, value: float) -> float:
-    if value == 0:
-        message = f"{text!r} is zero, which nothing can meet"
-        raise ValueError(message)
-    return value
-
-
-class PolicyModel(pydantic.BaseModel):
-    """A part of the policy: keys with hyphens, none unknown."""
-
-    model_config = pydantic.ConfigDict(
-        defer_build=True,  # most runs need few of them
-        extra="forbid",
-        frozen=True,
-        alias_generator=lambda name: name.replace("_", "-"),
-        validate_default=False,
-    )
-
-
-class Share(pydantic.RootModel[float]):
-    """A share of one, written in percent."""
-
-    model_config = pydantic.ConfigDict(frozen=True)
-
-
-def seconds_or_share(value: object) -> float | Share:
-    """Return a duration in seconds, or a share.
-
-    :param value: such as ``0.5``, ``500ms``, ``20%``.
-    :raises ValueError: where it is neither.
-    """
-    share = _share(value)
-    return SECONDS.parse(value) if share is None else share
-
-
-def _percent(value: object) -> float:
-    """Return a share of one.
-
-    :raises ValueError: where it isn't a percentage, or is above 100 %.
-    """
-    share = _share(value)
-    if share is None or share.root > 1:
-        message = f"{value!r} isn't a percentage up to 100%, such as 20%"
-        raise ValueError(message)
-    return share.root
-
-
-def _bytes_or_share(value: object) -> float | Share:
-    share = _share(value)
-    return BYTES.parse(value) if share is None else share
-
-
-def _share(value: object) -> Share | None:
-    """Return a share, from a text such as ``20%``; ``None`` of another text."""
-    if isinstance(value, Share):
-        return value
-    found = re.match(_SHARE, value) if isinstance(value, str) else None
-    return None if found is None else Share(_positive(value, float(found[1])) / 100)
-
-
-def _schema(*patterns: str, words: str, takes_number: bool) -> pydantic.WithJsonSchema:
-    """Return the JSON Schema of what is written in one of several ways.
-
-    :param words: what may be written, for the page on settings.
-    """
-    ways: list[dict[str, Any]] = [{"type": "number", "exclusiveMinimum": 0}]
-    ways = ways * takes_number
-    ways += [{"type": "string", "pattern": pattern} for pattern in patterns]
-    return pydantic.WithJsonSchema({"anyOf": ways, "$comment": words})
-
-
-def _schema_of(
-    quantity: Quantity, *, or_share: bool = False
-) -> pydantic.WithJsonSchema:
-    return _schema(
-        quantity.pattern,
-        *([_SHARE] * or_share),
-        words=quantity.words + ", or percent" * or_share,
-        takes_number=quantity.plain is not None,
-    )
-
-
 Text = Annotated[
     str, pydantic.StringConstraints(min_length=1, max_length=_LONGEST_TEXT)
 ]
 Event = Annotated[Text, pydantic.AfterValidator(event_text)]
 """What ends a launch: ``window``, ``output:ready``."""
-Seconds = Annotated[float, pydantic.BeforeValidator(SECONDS.parse), _schema_of(SECONDS)]
-"""A duration: ``0.5``, ``0.5s``, ``500ms``."""
-Bytes = Annotated[float, pydantic.BeforeValidator(BYTES.parse), _schema_of(BYTES)]
-"""A size: ``20MB``."""
-MbitPerS = Annotated[float, pydantic.BeforeValidator(LINK.parse), _schema_of(LINK)]
-"""A speed: ``50``, ``50Mbit/s``."""
-Count = Annotated[
-    float,
-    pydantic.BeforeValidator(parse_count),
-    _schema(_COUNT, words="number", takes_number=True),
-]
-Percent = Annotated[
-    float,
-    pydantic.PlainValidator(_percent),
-    _schema(_SHARE, words="percent", takes_number=False),
-]
-"""A share of one, written in percent: ``20%``."""
+Seconds = Annotated[float, SECONDS.written()]
+Bytes = Annotated[float, BYTES.written()]
+MbitPerS = Annotated[float, LINK.written()]
+Count = Annotated[float, Written(parse_count, "number", (f"^{_NUMBER}$",))]
+Percent = Annotated[float, Written(_percent, "percent", (_SHARE,), takes_number=False)]
+SecondsOrShare = Annotated[float | Share, SECONDS.written(or_share=True)]
+BytesOrShare = Annotated[float | Share, BYTES.written(or_share=True)]
 Devices = Annotated[
     tuple[Text, ...] | dict[Text, float],
     pydantic.PlainValidator(
@@ -300,15 +264,3 @@ Devices = Annotated[
     ),
 ]
 """Devices, or the share of the users that has each: ``{nvme-laptop: 0.7, …}``."""
-SecondsOrShare = Annotated[
-    float | Share,
-    pydantic.PlainValidator(seconds_or_share),
-    _schema_of(SECONDS, or_share=True),
-]
-"""A duration, or a share in percent: ``0.5s``, ``20%``."""
-BytesOrShare = Annotated[
-    float | Share,
-    pydantic.PlainValidator(_bytes_or_share),
-    _schema_of(BYTES, or_share=True),
-]
-"""A size, or a share in percent: ``20MB``, ``30%``."""

@@ -15,7 +15,7 @@ from snapcraft_compression_advisor.host.guard import PolicyBrokenError
 
 if TYPE_CHECKING:
     from snapcraft_compression_advisor.advice.reasons import Verdict
-    from snapcraft_compression_advisor.settings.lint_policy import PackMode
+    from snapcraft_compression_advisor.settings.policy_parts import PackMode
 
 
 def decision(

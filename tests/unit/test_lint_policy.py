@@ -24,9 +24,7 @@ from snapcraft_compression_advisor.core.errors import (
     NoInputError,
     UsageError,
 )
-from snapcraft_compression_advisor.settings.lint_policy import (
-    LintPolicy,
-)
+from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
 from snapcraft_compression_advisor.settings.load import read_policy
 from snapcraft_compression_advisor.settings.policy_file import POLICY, parse_policy
 from snapcraft_compression_advisor.settings.quantities import BYTES, SECONDS

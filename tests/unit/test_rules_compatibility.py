@@ -11,7 +11,7 @@ from snapcraft_compression_advisor.lint.rules.compatibility import (
     codec_not_in_kernel,
     target_has,
 )
-from snapcraft_compression_advisor.settings.lint_policy import Target
+from snapcraft_compression_advisor.settings.policy_parts import Target
 
 
 def test_target_whose_kernel_is_too_old_is_named() -> None:

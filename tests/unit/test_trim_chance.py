@@ -12,7 +12,7 @@ from snapcraft_compression_advisor.capture.recordings import Told
 from snapcraft_compression_advisor.core.errors import ToolError
 from snapcraft_compression_advisor.launch.profile import LaunchProfile, ProfileFile
 from snapcraft_compression_advisor.payload.source import Payload, open_payload
-from snapcraft_compression_advisor.settings.lint_policy import Recording
+from snapcraft_compression_advisor.settings.policy_parts import Recording
 from snapcraft_compression_advisor.trim import prove
 from snapcraft_compression_advisor.trim.plan import TrimGroup, TrimPlan
 from snapcraft_compression_advisor.trim.prove import Proof, prove_trim

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ...codecs import CODECS, SHIPPABLE
-from ...settings.lint_policy import Target
+from ...settings.policy_parts import Target
 from ..finding import Evidence, Finding, Location, Origin
 from ..rule import Context, Rule, compression_place, current_codec, packed_with
 
