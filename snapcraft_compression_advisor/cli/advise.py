@@ -22,22 +22,22 @@ from ..project.project_file import find_project_file
 from ..report.answer import advise_page
 from ..report.lines import COLUMNS
 from ..report.model import Page, Section
-from .arguments import (
-    EDITS,
-    PATH,
-    Arguments,
-    Command,
-    format_argument,
-    output_argument,
-)
+from .arguments import EDITS, PATH, REPORT, Arguments, Command, output_arguments
 from .commands import APP_NAME
 from .edits import check_edit_options, set_compression
 from .find_project import find_policy, find_project, project_to_set
-from .pages import FORMATS, REPORT, check_report_path, save_page, text_style, write_page
 from .policy_options import ADVICE_ARGUMENTS, lint_request, policy_options
 from .record_options import RECORD_ARGUMENTS, check_record_options, with_recordings
 from .surroundings import SURROUNDINGS, check_stack_options, open_surroundings
-from .write import check_outputs, write_output
+from .write import (
+    check_page_outputs,
+    note,
+    print_page,
+    text_style,
+    warn,
+    write_output,
+    write_page,
+)
 
 if TYPE_CHECKING:
     from ..lint.finding import LintedPayload
@@ -62,8 +62,7 @@ class AdviseCommand(Command):
         **RECORD_ARGUMENTS,
         "--exact": "pack the whole payload with every codec instead of compressing a "
         "sample of its blocks; takes minutes",
-        **format_argument(FORMATS),
-        **output_argument(),
+        **output_arguments(),
         **REPORT,
         "--project PROJECT_DIR": "the payload's project, or its snapcraft.yaml "
         "(default: the one beside the payload, else the one in the current directory "
@@ -80,9 +79,7 @@ class AdviseCommand(Command):
         project_dir: Path | None = parsed_args.project
         if project_dir is not None:
             find_project_file(project_dir)  # before anything that takes time
-        in_full = parsed_args.format != "text" or parsed_args.report is not None
-        check_report_path(parsed_args.report)
-        check_outputs(parsed_args.output, *filter(None, [parsed_args.report]))
+        check_page_outputs(parsed_args)
         with ExitStack() as until:
             payload = until.enter_context(open_payload(path))
             if parsed_args.fix or parsed_args.diff:
@@ -99,123 +96,114 @@ class AdviseCommand(Command):
                 surroundings=surroundings,
             )
             analysis = analyse(payload, request, progress=emit.progress)
+            trial, devices = analysis.trial, analysis.devices
             launches = price_stacks(
-                analysis.launches,
-                analysis.trial,
-                analysis.devices,
-                progress=emit.progress,
+                analysis.launches, trial, devices, progress=emit.progress
             )
             analysis = replace(analysis, launches=launches)
-            found = Found(analysis, payload, project, self.config)
-            if in_full:
-                around = replace(
-                    lint, bases=surroundings.bases, content=surroundings.contents
-                )
-                found = with_findings(found, around)
-            _write(found, parsed_args)
+            linted = None
+            if parsed_args.format != "text" or parsed_args.report is not None:
+                bases, contents = surroundings.bases, surroundings.contents
+                around = replace(lint, bases=bases, content=contents)
+                linted = _linted(payload, analysis, around, project)
+            command = _command_line(self.config)
+            _write(Found(analysis, payload, command, linted), parsed_args)
             if project_dir is not None:
                 _follow(analysis, payload, project_dir, parsed_args)
         return os.EX_DATAERR if analysis.missing_programs else None
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What was found out about a payload.
-
-    :param command: arguments of the command line; anything else if they aren't known.
-    :param linted: findings, if it was linted.
-    """
-
-    analysis: Analysis
-    payload: Payload
-    project: ProjectFile | None
-    command: object
-    linted: LintedPayload | None = None
-
-    @property
-    def command_line(self) -> str:
-        """The command as it was given; empty if that isn't known."""
-        words = map(str, self.command) if isinstance(self.command, list) else ()
-        return shlex.join((APP_NAME, *words)) if self.command else ""
-
-
-def with_findings(found: Found, lint: LintRequest) -> Found:
+def _linted(
+    payload: Payload, analysis: Analysis, lint: LintRequest, project: ProjectFile | None
+) -> LintedPayload:
     """Lint what was analysed.
 
     :param lint: what to check it against, with the snaps that it runs with.
-    :raises AdvisorError: if the payload can't be looked at.
+    :raises AdvisorError: if the payload can't be examined.
     """
     from ..lint.lint import lint_analysed  # noqa: PLC0415 # a text has none of it
     from ..payload.survey import take_survey  # noqa: PLC0415 # as above
     from ..preflight.packing import look_at_packing  # noqa: PLC0415 # as above
 
     emit.progress("Checking caches and unneeded files")
-    payload = found.payload
     survey = take_survey(payload, suppliers=lint.suppliers(payload.snap))
-    linted = lint_analysed(
+    return lint_analysed(
         payload,
         lint,
-        (found.analysis, survey, look_at_packing(payload)),
+        (analysis, survey, look_at_packing(payload)),
         path=str(payload.path),
-        project=found.project,
+        project=project,
         progress=emit.progress,
     )
-    return replace(found, linted=linted)
+
+
+def _command_line(words: object) -> str:
+    """Return the command as it was given; empty if that isn't known."""
+    return shlex.join((APP_NAME, *map(str, words))) if isinstance(words, list) else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The advice on a payload.
+
+    :param command: command line; empty if it isn't known.
+    :param linted: findings, if it was linted.
+    """
+
+    analysis: Analysis
+    payload: Payload
+    command: str
+    linted: LintedPayload | None
+
+    def page(
+        self,
+        parsed_args: argparse.Namespace,
+        details: Iterable[Section],
+        columns: int = COLUMNS,
+    ) -> Page:
+        """Return the page."""
+        apply = None if parsed_args.fix else ""
+        return advise_page(self.analysis, columns=columns, apply=apply, details=details)
+
+    def details(self) -> Iterator[Section]:
+        """Return what the default leaves out."""
+        from ..report.advise_details import detail_sections  # noqa: PLC0415 # with -v
+
+        return detail_sections(self.analysis, linted=self.linted, command=self.command)
+
+    def json(self) -> str:
+        """Return the advice as JSON."""
+        from ..report.advise_json import advise_json  # noqa: PLC0415 # a text has none
+
+        entries = self.payload.inventory.entries.values()
+        return advise_json(
+            self.analysis,
+            linted=self.linted,
+            executables=frozenset(entry.path for entry in entries if entry.executable),
+            command=self.command,
+        )
 
 
 def _write(found: Found, parsed_args: argparse.Namespace) -> None:
     """Write the advice as it is wanted; its details are made only if they are."""
-    output, form, report = parsed_args.output, parsed_args.format, parsed_args.report
-    style = text_style(output)
-    if parsed_args.diff:
-        form = ""
+    report: Path | None = parsed_args.report
+    form = "" if parsed_args.diff else parsed_args.format
     if form == "json":
-        write_output(_json(found), output)
+        write_output(found.json(), parsed_args.output)
     elif form == "text":
-        details = _details(found) if style.verbose else ()
-        page = _page(found, parsed_args, details, columns=style.wrap_columns)
-        write_page(page, form, output)
+        style = text_style(parsed_args.output)
+        details = found.details() if style.verbose else ()
+        page = found.page(parsed_args, details, style.wrap_columns)
+        write_page(page, parsed_args)
     if form == "markdown" or report is not None:
         from ..report.charts import chart_sections  # noqa: PLC0415 # a text has none
 
-        sections = (*chart_sections(found.analysis), *_details(found))
-        page = _page(found, parsed_args, sections)
+        charts = chart_sections(found.analysis)
+        page = found.page(parsed_args, (*charts, *found.details()))
         if form == "markdown":
-            write_page(page, form, output)
-        save_page(page, report)
-
-
-def _page(
-    found: Found,
-    parsed_args: argparse.Namespace,
-    details: Iterable[Section],
-    *,
-    columns: int = COLUMNS,
-) -> Page:
-    apply = None if parsed_args.fix else ""
-    return advise_page(found.analysis, columns=columns, apply=apply, details=details)
-
-
-def _details(found: Found) -> Iterator[Section]:
-    from ..report.advise_details import detail_sections  # noqa: PLC0415 # with -v
-
-    return detail_sections(
-        found.analysis,
-        linted=found.linted,
-        command=found.command_line,
-    )
-
-
-def _json(found: Found) -> str:
-    from ..report.advise_json import advise_json  # noqa: PLC0415 # a text has none
-
-    entries = found.payload.inventory.entries.values()
-    return advise_json(
-        found.analysis,
-        linted=found.linted,
-        executables=frozenset(entry.path for entry in entries if entry.executable),
-        command=found.command_line,
-    )
+            write_page(page, parsed_args)
+        if report is not None:
+            write_output(print_page(page, report), report)
 
 
 def _project(payload: Payload, project_dir: Path | None) -> ProjectFile | None:
@@ -225,30 +213,26 @@ def _project(payload: Payload, project_dir: Path | None) -> ProjectFile | None:
     except NoInputError:
         return None
     except AdvisorError as error:
-        emit.progress(f"Warning: {error}", permanent=True)
+        warn(str(error))
         return None
 
 
 def _follow(
-    analysis: Analysis,
-    payload: Payload,
-    project_dir: Path,
-    parsed_args: argparse.Namespace,
+    analysis: Analysis, payload: Payload, folder: Path, parsed_args: argparse.Namespace
 ) -> None:
     """Set the compression, or show that, if it is asked for and advised."""
     advice = analysis.recommendation
     if not (parsed_args.fix or parsed_args.diff):
         return
     if advice.verdict != "change":
-        message = f"Nothing to set: the verdict is '{advice.verdict}'"
-        emit.progress(message, permanent=True)
+        note(f"Nothing to set: the verdict is '{advice.verdict}'")
         return
     component = None
     if payload.snap.type == COMPONENT_TYPE:
         _, component = split_component_name(payload.snap.name)
         component = component or payload.snap.name
     set_compression(
-        project_dir,
+        folder,
         advice.compression,
         component=component,
         diff=parsed_args.diff,

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, TypeVar
 
 from craft_cli import BaseCommand
 
+from ..core.errors import UsageError
 from .commands import COMMANDS, UNCOMMON
 
 _T = TypeVar("_T")
@@ -90,6 +91,19 @@ def add_arguments(parser: argparse.ArgumentParser, arguments: Arguments) -> None
         parser.add_argument(*(names or [metavar.lower()]), **keywords)
 
 
+def exclude(
+    given: Mapping[str, object], resolution: str = "Leave out one of the two."
+) -> None:
+    """Refuse arguments that exclude each other.
+
+    :param given: values of two, by what the user calls them.
+    :raises UsageError: if both have one.
+    """
+    if all(given.values()):
+        message = f"Both {' and '.join(given)} are given"
+        raise UsageError(message, resolution=resolution)
+
+
 PATH: Arguments = {
     "[PATH]": f"a prime directory or a .snap (default: {PAYLOAD_DEFAULT})"
 }
@@ -98,19 +112,23 @@ EDITS: Arguments = {
     "--diff": "print the change as a patch instead of the report, and make none",
 }
 """What every command takes that can change snapcraft.yaml."""
+REPORT: Arguments = {
+    "--report FILE": "also write a page to this file: .html (self-contained) or .md "
+    "(default: none)"
+}
+FORMATS = ("text", "json", "markdown")
 
 
-def format_argument(formats: Iterable[str], *, text: str = "the report") -> Arguments:
-    """Return ``--format`` of a text, which is text by default."""
-    said = f"output format of {text}"
-    return {"--format": details(said, choices=tuple(formats), default="text")}
-
-
-def output_argument(
-    *, text: str = "the report", default: str = "the standard output"
+def output_arguments(
+    formats: Iterable[str] = FORMATS, *, text: str = "the report"
 ) -> Arguments:
-    """Return ``-o`` of a text; the default is where it goes if not into a file."""
-    return {"-o, --output FILE": f"write {text} to this file (default: {default})"}
+    """Return ``--format`` of what a command prints, and ``-o``."""
+    said = f"output format of {text}"
+    return {
+        "--format": details(said, choices=tuple(formats), default="text"),
+        "-o, --output FILE": f"write {text} to this file (default: the standard "
+        "output)",
+    }
 
 
 def stack_arguments(default: str) -> Arguments:

@@ -13,15 +13,9 @@ from ..capture.cost_fit import MINIMUM_BLOCKS
 from ..core.printable import printable
 from ..core.terminal import emit
 from ..devices.device_file import device_text
-from .arguments import Arguments, Command, details, output_argument, whole_number
-from .write import check_outputs, write_output
+from .arguments import Arguments, Command, details, whole_number
+from .write import check_outputs, warn, write_output
 
-DEFAULT_NAME = "this-machine"
-DEFAULT_SAMPLE = Path("/usr")
-DEFAULT_BLOCKS = 400
-DEFAULT_ROUNDS = 5
-_MOST_BLOCKS = 5000
-_MOST_ROUNDS = 100
 _NOISY = 0.05
 _NAME = re.compile(r"[a-z0-9][a-z0-9.-]{0,63}")
 
@@ -47,26 +41,27 @@ class CalibrateCommand(Command):
     )
 
     arguments: ClassVar[Arguments] = {
-        **output_argument(text="the profile"),
+        "-o, --output FILE": "write the profile to this file (default: the standard "
+        "output)",
         "--name NAME": details(
             "name of the profile in reports",
             type=_profile_name,
-            default=DEFAULT_NAME,
+            default="this-machine",
         ),
         "--storage DIR": "a directory on the storage to measure (default: TMPDIR, else "
         "/tmp)",
         "--sample DIR": details(
-            "sample the files in this directory", default=DEFAULT_SAMPLE
+            "sample the files in this directory", default=Path("/usr")
         ),
         "--blocks COUNT": details(
             "number of blocks to read",
-            type=whole_number(least=MINIMUM_BLOCKS * 4, most=_MOST_BLOCKS),
-            default=DEFAULT_BLOCKS,
+            type=whole_number(least=MINIMUM_BLOCKS * 4, most=5000),
+            default=400,
         ),
         "--rounds COUNT": details(
             "number of times to read each block with each codec",
-            type=whole_number(least=1, most=_MOST_ROUNDS),
-            default=DEFAULT_ROUNDS,
+            type=whole_number(least=1, most=100),
+            default=5,
         ),
     }
 
@@ -82,20 +77,16 @@ class CalibrateCommand(Command):
         )
         calibration = calibrate(request, emit.progress)
         for codec, reason in calibration.unavailable.items():
-            _warn(f"{codec} isn't in the profile: {printable(reason)}")
+            warn(f"{codec} isn't in the profile: {printable(reason)}")
         if calibration.storage_in_memory:
-            _warn(
+            warn(
                 "the storage is memory, so reading it costs almost nothing; name a "
                 "directory on a disk with --storage DIR"
             )
         noisy = [name for name, each in calibration.error.items() if each > _NOISY]
         if noisy:
-            _warn(
+            warn(
                 f"times are uncertain by more than {_NOISY:.0%} with "
                 f"{', '.join(noisy)}; calibrate again while the machine is idle"
             )
         write_output(device_text(calibration.device), parsed_args.output)
-
-
-def _warn(message: str) -> None:
-    emit.progress(f"Warning: {message}", permanent=True)

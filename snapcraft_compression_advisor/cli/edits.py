@@ -9,14 +9,12 @@ from pathlib import Path
 from typing import ClassVar
 
 from ..codecs import SHIPPABLE
-from ..core.errors import UsageError
-from ..core.terminal import emit
 from ..lint.finding import Finding, LintReport
 from ..project.edit import Edit, merge_edits
 from ..project.project_file import apply_edit, find_project_file, plan_edit
 from ..project.project_lines import read_project_lines
-from .arguments import EDITS, Arguments, Command, details
-from .write import write_output
+from .arguments import EDITS, Arguments, Command, details, exclude
+from .write import note, write_output
 
 
 class SetCommand(Command):
@@ -42,11 +40,8 @@ class SetCommand(Command):
 
     def run(self, parsed_args: argparse.Namespace) -> None:
         """Make the change, or show it."""
-        set_compression(
-            parsed_args.project_dir,
-            parsed_args.compression,
-            diff=parsed_args.diff,
-        )
+        folder, compression = parsed_args.project_dir, parsed_args.compression
+        set_compression(folder, compression, diff=parsed_args.diff)
 
 
 def check_edit_options(parsed_args: argparse.Namespace) -> None:
@@ -54,11 +49,10 @@ def check_edit_options(parsed_args: argparse.Namespace) -> None:
 
     :raises UsageError: in that case.
     """
-    if parsed_args.fix and parsed_args.diff:
-        message = "Both --fix and --diff are given"
-        raise UsageError(
-            message, resolution="Use --diff to see the change, --fix to make it."
-        )
+    exclude(
+        {"--fix": parsed_args.fix, "--diff": parsed_args.diff},
+        "Use --diff to see the change, --fix to make it.",
+    )
 
 
 def set_compression(
@@ -77,13 +71,23 @@ def set_compression(
     """
     edit = plan_edit(find_project_file(project_dir), compression, component=component)
     key = f"{edit.path}: compression{'' if component is None else f' of {component}'}"
-    if not edit.changes:
-        emit.progress(f"{key} is already {compression}", permanent=True)
-    elif diff:
+    if change_file(edit, diff=diff, output=output):
+        note(f"{key} set to {compression}")
+    elif not edit.changes:
+        note(f"{key} is already {compression}")
+
+
+def change_file(edit: Edit, *, diff: bool, output: Path | None) -> bool:
+    """Make a change to a project file, or write it as a patch.
+
+    :returns: whether it was made.
+    :raises AdvisorError: if it can't be written; the file is as it was.
+    """
+    if edit.changes and diff:
         write_output(edit.diff(), output, kept="patch")
-    else:
+    elif edit.changes:
         apply_edit(edit)
-        emit.progress(f"{key} set to {compression}", permanent=True)
+    return edit.changes and not diff
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,10 +140,10 @@ def apply_fixes(report: LintReport) -> LintReport:
         apply_edit(plan.edit)
         fixed += plan.findings
         names = ", ".join(dict.fromkeys(each.rule for each in plan.findings))
-        emit.progress(f"{plan.edit.path}: fixed {names}", permanent=True)
+        note(f"{plan.edit.path}: fixed {names}")
         for finding in plan.left:
             message = f"{plan.edit.path}: {finding.rule} isn't fixed: its fix conflicts"
-            emit.progress(f"{message} with another payload's", permanent=True)
+            note(f"{message} with another payload's")
     numbers = {id(finding) for finding in fixed}
     payloads = (
         replace(

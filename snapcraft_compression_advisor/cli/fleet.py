@@ -30,23 +30,27 @@ from ..fleet.sources import find_snaps
 from ..fleet.task import FleetRequest
 from ..lint.baseline import Baseline, judge
 from ..report.document import read_page
-from ..report.html_printer import check_html_extra, print_html
 from ..report.lint_formats import FORMATS, Findings
-from ..report.markdown_printer import print_markdown
 from ..settings.policy_parts import SeverityName
 from .arguments import (
     Arguments,
     Command,
     details,
-    format_argument,
-    output_argument,
+    output_arguments,
     quantity,
     stack_arguments,
     whole_number,
 )
 from .lint import FINDINGS_STATUS
 from .policy_options import RULE_ARGUMENTS, lint_request, policy_options
-from .write import check_outputs, write_findings, write_output
+from .write import (
+    check_outputs,
+    check_page_name,
+    note,
+    print_page,
+    write_findings,
+    write_output,
+)
 
 _LIMITS = Limits()
 _OF_THE_POLICY = (
@@ -58,8 +62,6 @@ _SINCE: Arguments = {
     "--since DATASET": "an earlier data set of the same snaps (default: none)"
 }
 _WHOLE = 100
-_RENDER = {".html": print_html, ".md": print_markdown}
-_MODE = 0o644
 _FEW_SNAPS = 100
 """Their reports take less than a minute."""
 _UNSAFE = re.compile(r"[^A-Za-z0-9+.-]+")
@@ -163,7 +165,7 @@ def _engine(parsed_args: argparse.Namespace, request: FleetRequest) -> Engine:
         limits=limits,
         address=address,
         workers=workers or 1,
-        progress=lambda text: emit.progress(text, permanent=True),
+        progress=note,
     )
 
 
@@ -204,8 +206,7 @@ class FleetLintCommand(Command):
             default=0.0,
         ),
         **_SINCE,
-        **format_argument(FORMATS),
-        **output_argument(),
+        **output_arguments(FORMATS),
     }
 
     def run(self, parsed_args: argparse.Namespace) -> int:
@@ -223,10 +224,9 @@ class FleetLintCommand(Command):
         bad += sum(payload.error is not None for payload in report.payloads)
         share = bad / len(report.payloads) * _WHOLE
         most = parsed_args.max_share
-        emit.progress(
+        note(
             f"{bad:,} of {len(report.payloads):,} snaps ({share:.1f}%) have a finding "
-            f"that counts, or an error; {most:g}% may",
-            permanent=True,
+            f"that counts, or an error; {most:g}% may"
         )
         return FINDINGS_STATUS if share > most else os.EX_OK
 
@@ -247,8 +247,7 @@ class FleetQueryCommand(Command):
         "SQL": "one statement, such as 'SELECT codec, count(*) FROM snaps GROUP BY "
         "codec'",
         **_SINCE,
-        **format_argument(ANSWER_FORMATS, text="the answer"),
-        **output_argument(text="the answer"),
+        **output_arguments(ANSWER_FORMATS, text="the answer"),
     }
 
     def run(self, parsed_args: argparse.Namespace) -> None:
@@ -290,11 +289,7 @@ class FleetReportCommand(Command):
     def run(self, parsed_args: argparse.Namespace) -> None:
         """Write the page and those that it links to."""
         output: Path = parsed_args.output
-        if output.suffix not in _RENDER:
-            message = f"{str(output)!r} is neither .html nor .md"
-            raise UsageError(message, resolution="Specify a file such as fleet.html.")
-        if output.suffix == ".html":
-            check_html_extra()
+        check_page_name(output, "fleet")
         check_outputs(output)
         weights, since = parsed_args.weights, parsed_args.since
         fleet = read_fleet(parsed_args.dataset)
@@ -306,7 +301,7 @@ class FleetReportCommand(Command):
             weights=None if weights is None else read_weights(weights),
             links=dict(_own_pages(parsed_args.dataset, output, pages)),
         )
-        write_output(_RENDER[output.suffix](build_fleet_page(sources)), output)
+        write_output(print_page(build_fleet_page(sources), output), output)
 
 
 def _own_pages(root: Path, output: Path, which: str) -> Iterator[tuple[str, str]]:
@@ -324,10 +319,10 @@ def _own_pages(root: Path, output: Path, which: str) -> Iterator[tuple[str, str]
 
 
 def _write(page: Path, saved: str) -> None:
-    text = _RENDER[page.suffix](read_page(saved))
+    text = print_page(read_page(saved), page)
     try:
         page.parent.mkdir(exist_ok=True)
-        replace_text(page, text, mode=_MODE)
+        replace_text(page, text, mode=0o644)
     except OSError as error:
         message = f"Cannot write {str(page)!r}: {error.strerror}"
         raise StorageError(

@@ -14,13 +14,13 @@ from ..capture.recordings import found_isolation
 from ..capture.start import Command, app_command, given_command
 from ..capture.virtual_display import can_bring_display, own_display
 from ..core.errors import UsageError
-from ..core.terminal import emit
 from ..launch.launch_set import has_desktop_file, select_apps
 from ..payload.source import Payload
 from ..settings.policy_parts import LAUNCH_TIMEOUT_S
-from .arguments import Arguments, details, whole_number
+from .arguments import Arguments, details, exclude, whole_number
 from .commands import WORD_MARK, WORD_OPTION
 from .record_options import event_arguments
+from .write import note
 
 NO_DISPLAY_ADVICE = (
     "Install the package xvfb ('sudo apt-get install xvfb') to start a virtual one, "
@@ -28,125 +28,114 @@ NO_DISPLAY_ADVICE = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LaunchOptions:
-    """What to start and when it counts as launched, as options say it.
+@dataclass(frozen=True, slots=True)
+class ChosenLaunch:
+    """What to start, the event that ends its launch, and when it has failed."""
 
-    :param words: of a command; none for an app.
-    :param until: name of the event, or None for the usual one.
-    """
-
-    app: str | None
-    words: tuple[str, ...]
-    until: str | None
+    app: str
+    command: Command
+    event: LaunchEvent
     timeout_s: float
-    display: str | None
-    chroot: bool
-    unconfined: bool
-
-    @property
-    def has_display(self) -> bool:
-        """Whether there is one to start on."""
-        return bool(self.display or os.environ.get("DISPLAY"))
 
 
-def launch_options(parsed_args: argparse.Namespace) -> LaunchOptions:
-    """Return what the arguments of ``LAUNCH_ARGUMENTS`` say.
+def check_launch(parsed_args: argparse.Namespace) -> None:
+    """Refuse arguments of ``LAUNCH_ARGUMENTS`` that don't fit together.
 
-    :raises UsageError: if they don't fit together.
+    :raises UsageError: in that case.
     """
     if parsed_args.chroot and not parsed_args.unconfined:
         message = "--chroot is given without --unconfined"
         raise UsageError(message, resolution="Add --unconfined, or leave out --chroot.")
-    return LaunchOptions(
-        app=parsed_args.app,
-        words=tuple(parsed_args.command_word),
-        until=parsed_args.until,
-        timeout_s=parsed_args.timeout or LAUNCH_TIMEOUT_S,
-        display=parsed_args.display,
-        chroot=parsed_args.chroot,
-        unconfined=parsed_args.unconfined,
-    )
+
+
+@contextmanager
+def open_launch(
+    parsed_args: argparse.Namespace, payload: Payload
+) -> Iterator[ChosenLaunch]:
+    """Choose a launch, bring a display, and isolate the launch unless it is unconfined.
+
+    :raises AdvisorError: if arguments don't fit together or don't fit the payload, or a
+        launch can't be isolated here.
+    """
+    check_launch(parsed_args)
+    with launch_display(parsed_args, is_isolated=not parsed_args.unconfined):
+        launch = chosen_launch(parsed_args, payload)
+        if parsed_args.unconfined:
+            yield launch
+            return
+        with found_isolation(payload) as isolation:
+            yield replace(launch, command=replace(launch.command, isolation=isolation))
 
 
 @contextmanager
 def launch_display(
-    options: LaunchOptions, *, is_isolated: bool | None = None
+    parsed_args: argparse.Namespace, *, is_isolated: bool
 ) -> Iterator[None]:
     """Bring a display for launches that need one; nothing without Xvfb.
 
     An isolated launch isn't shown the user's own, unless that is named.
 
-    :param is_isolated: by default, what the options say.
     :raises AdvisorError: if Xvfb doesn't start.
     """
-    is_isolated = not options.unconfined if is_isolated is None else is_isolated
-    if options.display or (options.has_display and not is_isolated):
+    if parsed_args.display or (os.environ.get("DISPLAY") and not is_isolated):
         yield
         return
     if can_bring_display():
-        emit.progress("Starting a virtual display (Xvfb)", permanent=True)
+        note("Starting a virtual display (Xvfb)")
     with own_display():
         yield
 
 
-@contextmanager
-def confined(
-    command: Command, options: LaunchOptions, payload: Payload
-) -> Iterator[Command]:
-    """Isolate a command unless the user wants it without.
-
-    :raises ToolError: if it can't be isolated here.
-    """
-    if options.unconfined:
-        yield command
-        return
-    with found_isolation(payload) as isolation:
-        yield replace(command, isolation=isolation)
-
-
-def chosen_launch(
-    options: LaunchOptions, payload: Payload
-) -> tuple[Command, LaunchEvent, float]:
-    """Return the command to start, the event that ends its launch, the timeout.
+def chosen_launch(parsed_args: argparse.Namespace, payload: Payload) -> ChosenLaunch:
+    """Return the launch that arguments name.
 
     :raises UsageError: if they don't fit together, or don't fit the payload.
     """
-    words, app, display = options.words, options.app, options.display
-    if words and app is not None:
-        message = "Both an app and a command are given"
-        raise UsageError(message, resolution="Specify one: --app NAME or -- COMMAND….")
-    if not words:
-        app = chosen_app(options, payload)
-    command = (
-        given_command(payload, words) if app is None else app_command(payload, app)
+    words, display = tuple(parsed_args.command_word), parsed_args.display
+    exclude(
+        {"an app": parsed_args.app is not None, "a command": words},
+        "Specify one: --app NAME or -- COMMAND….",
     )
+    app = chosen_app(parsed_args, payload)
+    command = given_command(payload, words) if words else app_command(payload, app)
     if display is not None:
-        command = replace(
-            command, environment={**command.environment, "DISPLAY": display}
-        )
-    command = replace(command, chroot=options.chroot)
-    return command, chosen_event(options, payload, app), options.timeout_s
+        environment = {**command.environment, "DISPLAY": display}
+        command = replace(command, environment=environment)
+    command = replace(command, chroot=parsed_args.chroot)
+    event, timeout_s = chosen_event(parsed_args, payload, None if words else app)
+    return ChosenLaunch(app, command, event, timeout_s)
 
 
 def chosen_event(
-    options: LaunchOptions, payload: Payload, app: str | None
-) -> LaunchEvent:
-    """Return the event that ends the launch of an app, or of a command.
+    parsed_args: argparse.Namespace, payload: Payload, app: str | None
+) -> tuple[LaunchEvent, float]:
+    """Return the event that ends the launch of an app, or of a command; the timeout.
 
     :raises UsageError: if it can't be waited for.
     """
-    event = _event(options, payload, app)
-    if event.window and not event.exits and not options.has_display:
+    display = parsed_args.display
+    has_display = bool(display or os.environ.get("DISPLAY"))
+    timeout_s = parsed_args.timeout or LAUNCH_TIMEOUT_S
+    if parsed_args.until is not None:
+        event = event_named(parsed_args.until, display)
+    else:
+        desktop = app is not None and has_desktop_file(
+            payload.snap, payload.inventory, app
+        )
+        event = usual_event(
+            has_desktop_file=desktop, has_display=has_display, display=display
+        )
+        note(f"The launch ends when {_ENDS[event.window, event.exits]}")
+    if event.window and not event.exits and not has_display:
         message = "No X display to watch for windows"
         raise UsageError(message, resolution=NO_DISPLAY_ADVICE)
-    if event.due_s is not None and event.due_s > options.timeout_s:
-        message = f"--until {event.name} exceeds the timeout of {options.timeout_s:g} s"
+    if event.due_s is not None and event.due_s > timeout_s:
+        message = f"--until {event.name} exceeds the timeout of {timeout_s:g} s"
         raise UsageError(message, resolution="Set --timeout higher.")
-    return event
+    return event, timeout_s
 
 
-def chosen_app(options: LaunchOptions, payload: Payload) -> str:
+def chosen_app(parsed_args: argparse.Namespace, payload: Payload) -> str:
     """Return the app whose launch this is.
 
     The one named; else the app that advice on this payload looks at first; for a
@@ -154,29 +143,14 @@ def chosen_app(options: LaunchOptions, payload: Payload) -> str:
 
     :raises UsageError: if the snap has no such app, or none at all.
     """
-    requested = (options.app,) if options.app is not None else ()
+    requested = () if parsed_args.app is None else (parsed_args.app,)
     names, _ = select_apps(payload.snap, payload.inventory, requested=requested)
-    if not names and options.words:
-        return payload.snap.name
-    if not names:
+    if names:
+        return names[0]
+    if not parsed_args.command_word:
         message = f"Snap {payload.snap.name!r} has no apps"
         raise UsageError(message, resolution="Specify a command after '--'.")
-    return names[0]
-
-
-def _event(options: LaunchOptions, payload: Payload, app: str | None) -> LaunchEvent:
-    if options.until is not None:
-        return event_named(options.until, options.display)
-    event = usual_event(
-        has_desktop_file=app is not None
-        and has_desktop_file(payload.snap, payload.inventory, app),
-        has_display=options.has_display,
-        display=options.display,
-    )
-    emit.progress(
-        f"The launch ends when {_ENDS[event.window, event.exits]}", permanent=True
-    )
-    return event
+    return payload.snap.name
 
 
 _ENDS = {

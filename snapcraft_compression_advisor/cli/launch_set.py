@@ -20,7 +20,7 @@ from ..report.compare import (
     render_explanation_text,
     render_guess_text,
 )
-from .arguments import PATH, Arguments, Command, format_argument, output_argument
+from .arguments import PATH, Arguments, Command, details
 from .write import check_outputs, write_output
 
 
@@ -41,12 +41,17 @@ class LaunchSetCommand(Command):
         **PATH,
         "--app NAME": "the app that is launched (default: the app named after the "
         "snap, else the first with a desktop file, else the first)",
-        **output_argument(text="the guess as a launch profile", default="not written"),
+        "-o, --output FILE": "write the guess as a launch profile to this file "
+        "(default: not written)",
         "--compare RECORDED": "a recorded launch of the same app, to compare the guess "
         "with (default: none)",
         "--explain FILE": "a file of the payload: print why it is expected, by which "
         "way and in which share of launches; or why it isn't (default: none)",
-        **format_argument(("text", "json"), text="the guess or the comparison"),
+        "--format": details(
+            "output format of the guess or the comparison",
+            choices=("text", "json"),
+            default="text",
+        ),
     }
 
     def run(self, parsed_args: argparse.Namespace) -> None:

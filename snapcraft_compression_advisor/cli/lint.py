@@ -5,21 +5,21 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
-from craft_cli import EmitterMode
-
 from .. import __version__
 from ..core.errors import AdvisorError, UsageError
+from ..core.files import open_regular
 from ..core.terminal import emit, wants_colour
 from ..lint.all_rules import ALL_RULES
 from ..lint.baseline import Baseline, judge
 from ..lint.finding import LintedPayload, LintReport
 from ..lint.lint import lint_payload
+from ..lint.project import ProjectFile
 from ..lint.request import LintRequest, check_apps
 from ..lint.rules.declared import compression_changed
 from ..lint.rules.preflight_contents import resquash_differs
@@ -28,25 +28,26 @@ from ..payload.source import Payload, find_payload, named_payloads, open_payload
 from ..preflight.packing import read_previous
 from ..report.lines import TextStyle, terminal_columns
 from ..report.lint_formats import FORMATS, Findings
+from ..report.lint_formats.saved import BASELINE, parse_baseline
 from .arguments import (
     EDITS,
     PAYLOAD_DEFAULT,
     Arguments,
     Command,
     details,
-    format_argument,
-    output_argument,
+    output_arguments,
     stack_arguments,
 )
-from .baseline import keep_baseline, open_baseline
 from .edits import apply_fixes, check_edit_options, fixes_diff
 from .find_project import find_policy, find_project
 from .policy_options import RULE_ARGUMENTS, lint_request, policy_options
 from .record_options import RECORD_ARGUMENTS, check_record_options, with_recordings
-from .write import check_outputs, write_findings, write_output
+from .write import check_outputs, is_verbose, note, write_findings, write_output
 
 FINDINGS_STATUS = 1
 """Exit status if there are findings; errors have those of sysexits, 64 and up."""
+_IMAGE_MAGIC = b"hsqs"
+"""First bytes of a squashfs image; no JSON text begins with them."""
 
 
 def _format_and_file(text: str) -> tuple[str, Path]:
@@ -88,8 +89,7 @@ class LintCommand(Command):
         "(default: none)",
         "--write-baseline FILE": "write the JSON report to this file, for --baseline; "
         "findings that it contains don't make this run fail (default: none)",
-        **format_argument(FORMATS),
-        **output_argument(),
+        **output_arguments(FORMATS),
         "--also FORMAT=FILE…": details(
             "also write the report in another format, as in 'sarif=lint.sarif'; may be "
             "repeated (default: none)",
@@ -117,23 +117,20 @@ class LintCommand(Command):
             requests, failed = _recorded(requests, parsed_args)
             baseline = None
             if parsed_args.baseline is not None:
-                baseline = open_baseline(
-                    parsed_args.baseline, requests, parsed_args.project, until=until
-                )
+                baseline = _open_baseline(parsed_args, requests, until)
                 requests = {
                     path: replace(request, baseline=baseline)
                     for path, request in requests.items()
                 }
             outcomes = [
-                lint_path(
-                    path,
-                    request,
-                    project_dir=parsed_args.project,
-                    failed=failed.get(path),
-                )
+                lint_path(path, request, parsed_args.project, failed.get(path))
                 for path, request in requests.items()
             ]
-        _warn_of_errors(outcomes, parsed_args)
+        # The report as text says so itself.
+        other = parsed_args.diff or parsed_args.statistics or parsed_args.output
+        for outcome in outcomes if other or parsed_args.format != "text" else ():
+            if outcome.linted.error is not None:
+                note(f"Not linted: {outcome.linted.error}")
         report = LintReport(
             version=__version__, payloads=tuple(each.linted for each in outcomes)
         )
@@ -163,7 +160,6 @@ class Outcome:
 def lint_path(
     path: Path,
     request: LintRequest,
-    *,
     project_dir: Path | None = None,
     failed: AdvisorError | None = None,
 ) -> Outcome:
@@ -198,18 +194,6 @@ def lint_path(
         status = os.EX_IOERR
     linted = LintedPayload(path=str(path), snap_name=name, findings=(), error=message)
     return Outcome(linted=linted, error_status=status)
-
-
-def _warn_of_errors(
-    outcomes: Sequence[Outcome], parsed_args: argparse.Namespace
-) -> None:
-    """Name what wasn't linted on the terminal, unless the report on it does."""
-    other = parsed_args.diff or parsed_args.statistics or parsed_args.output
-    if parsed_args.format == "text" and not other:
-        return
-    for outcome in outcomes:
-        if outcome.linted.error is not None:
-            emit.progress(f"Not linted: {outcome.linted.error}", permanent=True)
 
 
 def _recorded(
@@ -279,7 +263,7 @@ def _write(
     if parsed_args.fix:
         report = apply_fixes(report)
     if parsed_args.write_baseline is not None:
-        keep_baseline(report, parsed_args.write_baseline)
+        _keep_baseline(report, parsed_args.write_baseline)
     if baseline is not None:
         report = judge(report, baseline)
     on_terminal = parsed_args.output is None and sys.stdout.isatty()
@@ -324,5 +308,90 @@ def _style(*, terminal: bool) -> TextStyle:
     return TextStyle(
         columns=terminal_columns() if terminal else None,
         coloured=wants_colour(os.environ, terminal=terminal),
-        verbose=emit.get_mode() not in (EmitterMode.QUIET, EmitterMode.BRIEF),
+        verbose=is_verbose(),
+    )
+
+
+def _open_baseline(
+    parsed_args: argparse.Namespace,
+    requests: Mapping[Path, LintRequest],
+    until: ExitStack,
+) -> Baseline:
+    """Read a baseline: a saved report, or a build, which is linted as it will be now.
+
+    :param requests: of the payloads to be linted, whose policy and project count for
+        the build too.
+    :param until: closes the build's file.
+    :raises AdvisorError: if it is neither, of another schema version, or broken.
+    """
+    path: Path = parsed_args.baseline
+    content = _report_text(path)
+    if content is not None:
+        report = parse_baseline(content, where=str(path))
+        return Baseline(where=str(path), report=report)
+    payload = until.enter_context(open_payload(path))
+    now, project = _build_now(payload, requests, parsed_args.project)
+    request = next(iter(requests.values())) if now is None else requests[now]
+    emit.progress(f"Linting the baseline {path}")
+    linted = lint_payload(
+        payload,
+        _as_it_was(request, payload),
+        path=str(path),
+        project=project,
+        progress=emit.progress,
+    )
+    report = LintReport(version=__version__, payloads=(linted,))
+    return Baseline(where=str(path), report=report, payload=payload)
+
+
+def _keep_baseline(report: LintReport, path: Path) -> None:
+    """Write a report as the next run's baseline; one with holes isn't written."""
+    if any(payload.error is not None for payload in report.payloads):
+        note(f"Not written: {path}, because some payloads couldn't be linted")
+    else:
+        write_findings("json", Findings(report=report), path)
+
+
+def _report_text(path: Path) -> bytes | None:
+    """Return a file's text, or None for an image or a directory."""
+    if path.is_dir():
+        return None
+    try:
+        with open_regular(path) as file:
+            magic = file.read(len(_IMAGE_MAGIC))
+            if magic == _IMAGE_MAGIC:
+                return None
+            return magic + file.read(BASELINE.max_bytes)
+    except (OSError, ValueError) as error:  # ValueError: a null byte in the path
+        raise BASELINE.unreadable(path, error) from error
+
+
+def _build_now(
+    payload: Payload, paths: Iterable[Path], project_dir: Path | None
+) -> tuple[Path | None, ProjectFile | None]:
+    """Return the payload of the same snap, and its project: both builds' judges."""
+    for path in paths:
+        if path.exists():
+            with open_payload(path) as now:
+                if now.snap.name == payload.snap.name:
+                    return path, find_project(now, project_dir)
+    return None, None if project_dir is None else find_project(payload, project_dir)
+
+
+def _as_it_was(request: LintRequest, payload: Payload) -> LintRequest:
+    """Return the request without the apps that the build before hadn't."""
+    apps, policy = payload.snap.apps, request.policy
+    cold_start = {
+        device: {app: limit for app, limit in budget.items() if app in apps}
+        if isinstance(budget, dict)
+        else budget
+        for device, budget in policy.max_cold_start.items()
+    }
+    known = tuple(app for app in policy.apps if app in apps)
+    return replace(
+        request,
+        policy=policy.model_copy(update={"apps": known, "max_cold_start": cold_start}),
+        profiles=tuple(each for each in request.profiles if each.app in apps),
+        previous=(),
+        resquash=False,
     )

@@ -7,15 +7,8 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import ClassVar, NamedTuple
 
-from pydantic import BaseModel
-
-from ..core.documents import json_schema_text
-from ..devices.builtin_devices import builtin_devices, find_device
-from ..report.devices_text import render_devices_json, render_devices_text
-from .arguments import Arguments, Command, details, format_argument
+from .arguments import Arguments, Command, details
 from .write import write_output
-
-RENDERERS = {"text": render_devices_text, "json": render_devices_json}
 
 
 class DevicesCommand(Command):
@@ -29,14 +22,28 @@ class DevicesCommand(Command):
 
     arguments: ClassVar[Arguments] = {
         "[NAME]": "a device profile (default: all)",
-        **format_argument(RENDERERS, text="the list"),
+        "--format": details(
+            "output format of the list", choices=("text", "json"), default="text"
+        ),
     }
 
     def run(self, parsed_args: argparse.Namespace) -> None:
         """Print the list, or one profile."""
+        # Each of these three commands needs other modules.
+        from ..devices.builtin_devices import (  # noqa: PLC0415 # as above
+            builtin_devices,
+            find_device,
+        )
+        from ..report.devices_text import (  # noqa: PLC0415 # as above
+            render_devices_json,
+            render_devices_text,
+        )
+
         name = parsed_args.name
         devices = builtin_devices() if name is None else [find_device(name)]
-        write_output(RENDERERS[parsed_args.format](devices), None)
+        is_json = parsed_args.format == "json"
+        render = render_devices_json if is_json else render_devices_text
+        write_output(render(devices), None)
 
 
 class RuleCommand(Command):
@@ -85,10 +92,10 @@ class Schema(NamedTuple):
             from ..report.document import schema_text  # noqa: PLC0415 # rarely asked for
 
             return schema_text(self.source)
-        model: type[BaseModel] = getattr(
-            import_module(f"snapcraft_compression_advisor.{module}"), name
-        )
-        return json_schema_text(model)
+        from ..core.documents import json_schema_text  # noqa: PLC0415 # as above
+
+        holder = import_module(f"snapcraft_compression_advisor.{module}")
+        return json_schema_text(getattr(holder, name))
 
 
 _WRITTEN = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import ClassVar
@@ -17,10 +17,9 @@ from ..capture.page_cache import fit_for_replay, replay
 from ..capture.samples import RunTime
 from ..capture.start import time_launch
 from ..codecs import CODECS
-from ..core.errors import UsageError
 from ..core.terminal import emit
 from ..launch.fit import FittedProfile
-from ..launch.profile import LaunchProfile, read_profile
+from ..launch.profile import read_profile
 from ..payload.source import Payload, find_payload, open_payload
 from ..report.measure import measure_json, measure_page
 from .arguments import (
@@ -28,20 +27,12 @@ from .arguments import (
     Arguments,
     Command,
     details,
-    format_argument,
-    output_argument,
+    exclude,
+    output_arguments,
     whole_number,
 )
-from .launch_arguments import (
-    LAUNCH_ARGUMENTS,
-    READ_AHEAD_ARGUMENT,
-    chosen_launch,
-    confined,
-    launch_display,
-    launch_options,
-)
-from .pages import FORMATS, write_page
-from .write import check_outputs, write_output
+from .launch_arguments import LAUNCH_ARGUMENTS, READ_AHEAD_ARGUMENT, open_launch
+from .write import check_outputs, warn, write_page
 
 DEFAULT_RUNS = 10
 """As many as the published study of snaps took."""
@@ -81,8 +72,7 @@ class MeasureCommand(Command):
             type=whole_number(least=1),
             default=DEFAULT_RUNS,
         ),
-        **format_argument(FORMATS),
-        **output_argument(),
+        **output_arguments(),
         "--scratch DIR": "directory for the temporary images; one in memory (/dev/shm) "
         "shows decompression alone (default: TMPDIR, else /tmp)",
         **READ_AHEAD_ARGUMENT,
@@ -108,33 +98,34 @@ class MeasureCommand(Command):
                 scratch=parsed_args.scratch,
             )
             measurement = measure(payload, request, emit.progress)
-        if parsed_args.format == "json":
-            write_output(measure_json(measurement), parsed_args.output)
-        else:
-            page = measure_page(measurement)
-            write_page(page, parsed_args.format, parsed_args.output)
+        write_page(measure_page(measurement), parsed_args, measure_json(measurement))
 
 
 @contextmanager
 def _launch(parsed_args: argparse.Namespace, payload: Payload) -> Iterator[Launch]:
     """Return what is timed: the reads of the profile, or a real launch."""
     if parsed_args.launch_profile is not None:
-        fitted = fit_for_replay(_profile(parsed_args), payload.inventory)
+        started = parsed_args.app is not None or parsed_args.command_word
+        exclude(
+            {"a launch profile": True, "an app or command": started},
+            "Specify one: --launch-profile FILE, --app NAME or -- COMMAND….",
+        )
+        profile = read_profile(parsed_args.launch_profile)
+        fitted = fit_for_replay(profile, payload.inventory)
         for warning in replay_warnings(fitted):
-            emit.progress(f"Warning: {warning}", permanent=True)
+            warn(warning)
         files = fitted.launch_set.files
         yield lambda mount: timed_here(partial(replay, mount.root, files))
         return
-    options = launch_options(parsed_args)
-    with ExitStack() as stack:
-        stack.enter_context(launch_display(options))
-        home = stack.enter_context(launch_home(parsed_args.home))
-        command, event, timeout_s = chosen_launch(options, payload)
-        command = stack.enter_context(confined(command, options, payload))
+    with (
+        open_launch(parsed_args, payload) as chosen,
+        launch_home(parsed_args.home) as home,
+    ):
 
         def launch(mount: Mount) -> RunTime:
+            command, event = chosen.command, chosen.event
             launched = time_launch(
-                command, mount.root, event, timeout_s=timeout_s, home=home
+                command, mount.root, event, timeout_s=chosen.timeout_s, home=home
             )
             if (doubt := window_doubt(launched.window)) is not None:
                 emit.progress(f"Warning: {doubt}")
@@ -145,20 +136,6 @@ def _launch(parsed_args: argparse.Namespace, payload: Payload) -> Iterator[Launc
             )
 
         yield launch
-
-
-def _profile(parsed_args: argparse.Namespace) -> LaunchProfile:
-    """Return the recorded launch, whose app is that of the profile.
-
-    :raises UsageError: if an app or a command is given too.
-    """
-    if parsed_args.app is not None or parsed_args.command_word:
-        message = "Both a launch profile and an app or command are given"
-        raise UsageError(
-            message,
-            resolution="Specify one: --launch-profile FILE, --app NAME or -- COMMAND….",
-        )
-    return read_profile(parsed_args.launch_profile)
 
 
 def replay_warnings(fitted: FittedProfile) -> Iterator[str]:

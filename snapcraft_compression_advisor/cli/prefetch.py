@@ -20,13 +20,11 @@ from .arguments import (
     Arguments,
     Command,
     details,
-    format_argument,
-    output_argument,
+    output_arguments,
     whole_number,
 )
-from .pages import FORMATS, write_page
 from .record_options import event_arguments, told_here
-from .write import check_outputs, write_output
+from .write import check_outputs, note, write_page
 
 DEFAULT_BUDGET_MB = 100
 """What most launches read is less; it bounds what a wrong list costs."""
@@ -72,8 +70,7 @@ class PrefetchCommand(Command):
         **event_arguments(),
         "--scratch DIR": "with --prove: directory for the image; one in memory "
         "(/dev/shm) leaves out the disk (default: TMPDIR, else /tmp)",
-        **format_argument(FORMATS),
-        **output_argument(),
+        **output_arguments(),
     }
 
     def run(self, parsed_args: argparse.Namespace) -> None:
@@ -106,11 +103,8 @@ class PrefetchCommand(Command):
                 )
             if target is not None:
                 for file in write_files(target, plan, payload.snap):
-                    emit.progress(f"Written: {file}", permanent=True)
+                    note(f"Written: {file}")
             chain = payload.snap.apps[plan.app].command_chain
             snap = payload.snap.name
-        if parsed_args.format == "json":
-            write_output(prefetch_json(plan, proof, snap), parsed_args.output)
-            return
         page = prefetch_page(plan, proof, snap=snap, chain=chain, written_to=target)
-        write_page(page, parsed_args.format, parsed_args.output)
+        write_page(page, parsed_args, prefetch_json(plan, proof, snap))

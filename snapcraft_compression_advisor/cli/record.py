@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
-from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
@@ -26,18 +24,17 @@ from ..launch.launch_set import Method
 from ..launch.profile import LaunchProfile, ProfileFile, profile_text
 from ..payload.source import Payload, find_payload, open_payload
 from ..report.words import WINDOW_PHRASES
-from .arguments import PATH, Arguments, Command, details, output_argument
+from .arguments import PATH, Arguments, Command, details, exclude
 from .launch_arguments import (
     LAUNCH_ARGUMENTS,
     READ_AHEAD_ARGUMENT,
+    check_launch,
     chosen_app,
     chosen_event,
-    chosen_launch,
-    confined,
     launch_display,
-    launch_options,
+    open_launch,
 )
-from .write import check_outputs, write_output
+from .write import check_outputs, note, write_output
 
 _NOT_OF_INSTALLED = {
     "path": "PATH", "app": "--app", "command_word": "a command", "chroot": "--chroot",
@@ -45,8 +42,6 @@ _NOT_OF_INSTALLED = {
     "scratch": "--scratch",
 }  # fmt: skip
 """Arguments on a payload that isn't installed, with their names for the user."""
-
-_note = partial(emit.progress, permanent=True)
 
 
 class RecordCommand(Command):
@@ -72,7 +67,8 @@ class RecordCommand(Command):
             "launch; requires root (default: none)",
             type=None,  # no path
         ),
-        **output_argument(text="the launch profile"),
+        "-o, --output FILE": "write the launch profile to this file (default: the "
+        "standard output)",
         **LAUNCH_ARGUMENTS,
         "--no-warm-up": details(
             "record the app's first run in a new home directory, not a second one",
@@ -102,21 +98,16 @@ class RecordCommand(Command):
             summary = [", ".join(filter(None, (files, _times(profile))))]
         write_output(profile_text(profile), parsed_args.output)
         for line in summary:
-            _note(line)
+            note(line)
 
 
 def _profile(parsed_args: argparse.Namespace, payload: Payload) -> LaunchProfile:
-    options = launch_options(parsed_args)
-    app = chosen_app(options, payload)
-    with ExitStack() as stack:
-        stack.enter_context(launch_display(options))
-        command, event, timeout_s = chosen_launch(options, payload)
-        command = stack.enter_context(confined(command, options, payload))
+    with open_launch(parsed_args, payload) as launch:
         request = RecordRequest(
-            app=app,
-            command=command,
-            event=event,
-            timeout_s=timeout_s,
+            app=launch.app,
+            command=launch.command,
+            event=launch.event,
+            timeout_s=launch.timeout_s,
             warm_up=parsed_args.warm_up,
             home=parsed_args.home,
             read_ahead_kb=parsed_args.read_ahead_kb,
@@ -124,7 +115,7 @@ def _profile(parsed_args: argparse.Namespace, payload: Payload) -> LaunchProfile
         )
         is_mounted = _from_mount(parsed_args.method)
         record = record_residency if is_mounted else record_directory
-        return with_doubt(record(payload, request, emit.progress), _note)
+        return with_doubt(record(payload, request, emit.progress), note)
 
 
 def _from_mount(method: Method | None) -> bool:
@@ -138,7 +129,7 @@ def _from_mount(method: Method | None) -> bool:
         raise UsageError(message, resolution="Run as root, or use --method directory.")
     is_mounted = mounts if method is None else method == "residency"
     how = "by residency, from a mount" if is_mounted else "from the directory"
-    _note(f"Recording {how}")
+    note(f"Recording {how}")
     return is_mounted
 
 
@@ -148,26 +139,22 @@ def installed_profile(parsed_args: argparse.Namespace) -> LaunchProfile:
     :raises AdvisorError: if it can't be recorded.
     """
     for name, given in _NOT_OF_INSTALLED.items():
-        if getattr(parsed_args, name):
-            message = f"Both --installed and {given} are given"
-            raise UsageError(
-                message, resolution=f"Leave out {given}: snapd knows the rest."
-            )
-    name, app = split_app_name(parsed_args.installed)
-    parsed_args.app = app
-    options = launch_options(parsed_args)
+        exclude(
+            {"--installed": True, given: getattr(parsed_args, name)},
+            f"Leave out {given}: snapd knows the rest.",
+        )
+    name, parsed_args.app = split_app_name(parsed_args.installed)
+    check_launch(parsed_args)
     with (
         installed_snap(name, SnapRoots.here()) as snap,
-        launch_display(options, is_isolated=False),
+        launch_display(parsed_args, is_isolated=False),
     ):
-        app = chosen_app(options, snap.payload)
+        app = chosen_app(parsed_args, snap.payload)
+        event, timeout_s = chosen_event(parsed_args, snap.payload, app)
         request = InstalledLaunch(
-            app=app,
-            event=chosen_event(options, snap.payload, app),
-            timeout_s=options.timeout_s,
-            warm_up=parsed_args.warm_up,
+            app=app, event=event, timeout_s=timeout_s, warm_up=parsed_args.warm_up
         )
-        return record_installed(snap, request, emit.progress, note=_note)
+        return record_installed(snap, request, emit.progress, note=note)
 
 
 def installed_summary(profile: LaunchProfile) -> Iterator[str]:

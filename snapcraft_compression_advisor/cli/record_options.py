@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 from ..core.errors import UsageError
@@ -16,7 +15,8 @@ from ..payload.source import Payload
 from ..settings.lint_policy import LintPolicy
 from ..settings.policy_parts import LAUNCH_TIMEOUT_S, Recording
 from ..settings.quantities import SECONDS, event_text
-from .arguments import Arguments, details, quantity
+from .arguments import Arguments, details, exclude, quantity
+from .write import note, warn
 
 if TYPE_CHECKING:
     from ..capture.recordings import Told
@@ -69,9 +69,8 @@ def check_record_options(parsed_args: argparse.Namespace) -> None:
 
     :raises UsageError: in that case.
     """
-    if parsed_args.record_again and parsed_args.record is False:
-        message = "Both --record-again and --no-record are given"
-        raise UsageError(message, resolution="Leave out one of the two.")
+    is_prevented = parsed_args.record is False
+    exclude({"--record-again": parsed_args.record_again, "--no-record": is_prevented})
     if parsed_args.record or parsed_args.record_again:
         return
     for name in ("until", "timeout"):
@@ -117,8 +116,7 @@ def _with_guesses(payload: Payload, request: LintRequest) -> LintRequest:
             names, _ = select_apps(payload.snap, payload.inventory, requested=wanted)
             guessed += [name for name in names[:1] if name not in known]
     for app in guessed:
-        message = f"Warning: The launch of {app} is guessed, not recorded: --no-record"
-        emit.progress(f"{message} is given", permanent=True)
+        warn(f"The launch of {app} is guessed, not recorded: --no-record is given")
     apps = policy.apps or (tuple(dict.fromkeys((*known, *guessed))) if guessed else ())
     return replace(request, policy=policy.model_copy(update={"apps": apps}))
 
@@ -127,13 +125,7 @@ def told_here() -> Told:
     """Return what shows the user how launches go."""
     from ..capture.recordings import Told  # noqa: PLC0415 # few runs start anything
 
-    permanently = partial(emit.progress, permanent=True)
-    return Told(
-        progress=emit.progress,
-        note=permanently,
-        warn=lambda text: permanently(f"Warning: {text}"),
-        debug=emit.debug,
-    )
+    return Told(progress=emit.progress, note=note, warn=warn, debug=emit.debug)
 
 
 def _recordings(

@@ -11,14 +11,14 @@ from pathlib import Path
 
 from ..core.errors import AdvisorError, UsageError
 from ..core.printable import printable
-from ..core.terminal import emit
 from ..launches import Consumer, Surroundings
 from ..payload.source import Payload, is_prime_directory, open_payload
 from ..payload.stack import provides
 from ..payload.stack_check import BASE_TYPES, check_consumer, check_stack
 from ..settings.lint_policy import LintPolicy
 from ..settings.quantities import parse_count
-from .arguments import Arguments, details, stack_arguments
+from .arguments import Arguments, details, exclude, stack_arguments
+from .write import note, warn
 
 SNAP_MOUNTS = Path("/snap")
 SNAP_BLOBS = Path("/var/lib/snapd/snaps")
@@ -56,13 +56,14 @@ def check_stack_options(parsed_args: argparse.Namespace) -> None:
 
     :raises UsageError: in that case.
     """
-    if parsed_args.consumer and (parsed_args.record or parsed_args.record_again):
-        message = "Both --consumer and --record are given"
-        raise UsageError(
-            message,
-            resolution="Record the launch of each consumer by itself ('record "
-            "--installed'), and name the recordings with --launch-profile.",
-        )
+    exclude(
+        {
+            "--consumer": parsed_args.consumer,
+            "--record": parsed_args.record or parsed_args.record_again,
+        },
+        "Record the launch of each consumer by itself ('record --installed'), and name "
+        "the recordings with --launch-profile.",
+    )
 
 
 def open_surroundings(
@@ -78,12 +79,17 @@ def open_surroundings(
     """
     weighted: Sequence[tuple[Path, float]] = parsed_args.consumer
     whole = sum(weight for _, weight in weighted)
-    consumers = tuple(
-        Consumer(payload=until.enter_context(open_payload(path)), weight=weight / whole)
-        for path, weight in weighted
-    )
-    _check_consumers(consumers, payload)
-    launched = tuple(each.payload for each in consumers) or (payload,)
+    consumers: dict[str, Consumer] = {}
+    for path, weight in weighted:
+        consumer = until.enter_context(open_payload(path))
+        check_consumer(consumer, payload)
+        if consumer.snap.name in consumers:
+            message = f"Consumer {consumer.snap.name!r} is given twice"
+            raise UsageError(message, resolution="Specify it once, with a weight.")
+        consumers[consumer.snap.name] = Consumer(
+            payload=consumer, weight=weight / whole
+        )
+    launched = tuple(each.payload for each in consumers.values()) or (payload,)
     bases, contents = (
         tuple(until.enter_context(open_payload(Path(path))) for path in paths)
         for paths in (
@@ -91,7 +97,11 @@ def open_surroundings(
             parsed_args.content or policy.contents,
         )
     )
-    _check_others(launched, payload, bases, contents)
+    for other in (*bases, *contents):
+        if consumers and other.snap.name == payload.snap.name:
+            message = f"{str(other.path)!r} is {other.snap.name}, which is analysed"
+            raise UsageError(message, resolution="Leave it out.")
+    check_stack(launched, bases=bases, contents=contents)
     own = (payload,) if consumers else ()
     for path in _installed(launched, (*own, *bases), (*own, *contents)):
         found = _opened_if_fit(path, launched, until)
@@ -99,47 +109,18 @@ def open_surroundings(
             bases = (*bases, found)
         elif found is not None:
             contents = (*contents, found)
+    named = (("--base", parsed_args.base), ("--content", parsed_args.content))
     return Surroundings(
         bases=bases,
         contents=contents,
-        consumers=consumers,
-        options=tuple(_options(parsed_args)),
+        consumers=tuple(consumers.values()),
+        options=tuple(
+            word
+            for option, paths in named
+            for path in paths
+            for word in (option, printable(str(path)))
+        ),
     )
-
-
-def _options(parsed_args: argparse.Namespace) -> Iterator[str]:
-    """Yield the options that name base and content snaps."""
-    for option, paths in (
-        ("--base", parsed_args.base),
-        ("--content", parsed_args.content),
-    ):
-        for path in paths:
-            yield from (option, printable(str(path)))
-
-
-def _check_consumers(consumers: Sequence[Consumer], payload: Payload) -> None:
-    names: set[str] = set()
-    for consumer in consumers:
-        check_consumer(consumer.payload, payload)
-        name = consumer.payload.snap.name
-        if name in names:
-            message = f"Consumer {name!r} is given twice"
-            raise UsageError(message, resolution="Specify it once, with a weight.")
-        names.add(name)
-
-
-def _check_others(
-    launched: Sequence[Payload],
-    payload: Payload,
-    bases: Sequence[Payload],
-    contents: Sequence[Payload],
-) -> None:
-    for other in (*bases, *contents):
-        if payload not in launched and other.snap.name == payload.snap.name:
-            message = f"{str(other.path)!r} is {other.snap.name}, which is analysed"
-            raise UsageError(message, resolution="Leave it out.")
-    if launched:
-        check_stack(launched, bases=bases, contents=contents)
 
 
 def _installed(
@@ -172,9 +153,9 @@ def _opened_if_fit(
             contents=() if is_base else (payload,),
         )
     except AdvisorError as error:
-        emit.progress(f"Warning: installed snap left out: {error}", permanent=True)
+        warn(f"installed snap left out: {error}")
         return None
-    emit.progress(f"{payload.snap.name} is installed: {path}", permanent=True)
+    note(f"{payload.snap.name} is installed: {path}")
     return payload
 
 

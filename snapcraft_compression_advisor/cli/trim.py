@@ -3,53 +3,49 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from ..analysis import analyse
-from ..core.errors import NoInputError, ToolError, UsageError
+from ..core.errors import NoInputError, ToolError
 from ..core.terminal import emit
 from ..lint.request import analysis_request, check_apps
 from ..payload.source import find_payload, open_payload
 from ..project.add_filters import add_filters
 from ..project.document import read_document
 from ..project.edit import Edit
-from ..project.project_file import apply_edit, find_project_file, read_project_file
+from ..project.project_file import find_project_file, read_project_file
 from ..report.trim import sure_filters, trim_json, trim_page, trim_yaml
 from ..trim.parts import parts_of_files
 from ..trim.plan import plan_trim
 from .arguments import (
     EDITS,
+    FORMATS,
     PATH,
     Arguments,
     Command,
     details,
-    format_argument,
-    output_argument,
+    exclude,
+    output_arguments,
     whole_number,
 )
-from .edits import check_edit_options
+from .edits import change_file, check_edit_options
 from .find_project import (
     find_policy,
     find_project,
     find_project_folder,
     project_to_set,
 )
-from .pages import FORMATS, write_page
 from .policy_options import POLICY_ARGUMENTS, lint_request, policy_options
 from .record_options import told_here
 from .surroundings import STACK_ARGUMENTS, open_surroundings
-from .write import check_outputs, write_output
+from .write import check_outputs, note, write_output, write_page
 
 if TYPE_CHECKING:
     from ..trim.plan import TrimPlan
     from ..trim.prove import Proof
-
-DEFAULT_RUNS = 0
-"""A cold launch takes seconds, and each app has four of them a round."""
 
 
 class TrimCommand(Command):
@@ -69,8 +65,7 @@ class TrimCommand(Command):
         **POLICY_ARGUMENTS,
         **STACK_ARGUMENTS,
         "--risky": "also print filters for what some users or features may need",
-        **format_argument((*FORMATS, "yaml")),
-        **output_argument(),
+        **output_arguments((*FORMATS, "yaml")),
         "--prove": "leave the files out of a copy, start every app before and after, "
         "isolated, and compare what the launches read; a group that an app needs is "
         "taken back. This runs the payload's programs",
@@ -78,7 +73,7 @@ class TrimCommand(Command):
             "with --prove: also time this many cold launches of each app before and "
             "after, in turns, from mounted images",
             type=whole_number(least=0),
-            default=DEFAULT_RUNS,
+            default=0,  # a launch takes seconds, and each app has four of them a round
         ),
         "--project PROJECT_DIR": "the payload's project, or its snapcraft.yaml "
         "(default: the one beside the payload; for --fix, else the one here)",
@@ -92,12 +87,13 @@ class TrimCommand(Command):
         project_dir: Path | None = parsed_args.project
         edits = parsed_args.fix or parsed_args.diff
         check_edit_options(parsed_args)
-        if edits and parsed_args.risky:
-            option = "--fix" if parsed_args.fix else "--diff"
-            message = f"Both {option} and --risky are given"
-            raise UsageError(
-                message, resolution="Add risky filters by hand, one after the other."
-            )
+        exclude(
+            {
+                "--fix" if parsed_args.fix else "--diff": edits,
+                "--risky": parsed_args.risky,
+            },
+            "Add risky filters by hand, one after the other.",
+        )
         check_outputs(parsed_args.output)
         if project_dir is not None:
             find_project_file(project_dir)  # before anything that takes time
@@ -136,28 +132,28 @@ class TrimCommand(Command):
                 )
                 proof = prove_trim(payload, plan, starts, runs=parsed_args.runs)
                 plan = plan.only(proof.groups)
-        if not parsed_args.diff:
-            _report(plan, proof, parsed_args, _part_names(folder))
+        names, risky = _part_names(folder), parsed_args.risky
+        if parsed_args.diff:
+            pass
+        elif parsed_args.format == "yaml":
+            text = trim_yaml(plan, risky=risky, part_names=names)
+            write_output(text, parsed_args.output)
+        else:
+            page = trim_page(plan, risky=risky, proof=proof, part_names=names)
+            write_page(page, parsed_args, trim_json(plan, proof))
         if file is not None:
             _check_proof(proof)
             _change(plan, file, parsed_args)
 
 
-def _report(
-    plan: TrimPlan,
-    proof: Proof | None,
-    parsed_args: argparse.Namespace,
-    names: Sequence[str],
-) -> None:
-    form, risky = parsed_args.format, parsed_args.risky
-    if form == "json":
-        write_output(trim_json(plan, proof), parsed_args.output)
-    elif form == "yaml":
-        text = trim_yaml(plan, risky=risky, part_names=names)
-        write_output(text, parsed_args.output)
-    else:
-        page = trim_page(plan, risky=risky, proof=proof, part_names=names)
-        write_page(page, form, parsed_args.output)
+def _change(plan: TrimPlan, file: Path, parsed_args: argparse.Namespace) -> None:
+    """Add the filters to a project file, all of them or none, or show them."""
+    edit, added = _edit(plan, file), sure_filters(plan)
+    if change_file(edit, diff=parsed_args.diff, output=parsed_args.output):
+        count = sum(map(len, added.values()))
+        note(f"{file}: filters added to {', '.join(added)} ({count})")
+    elif not edit.changes:
+        note(f"{file}: there is no filter to add")
 
 
 def _part_names(folder: Path | None) -> tuple[str, ...]:
@@ -205,17 +201,3 @@ def _edit(plan: TrimPlan, file: Path) -> Edit:
     return Edit(
         path=file, before=before, after=add_filters(before, filters, where=str(file))
     )
-
-
-def _change(plan: TrimPlan, file: Path, parsed_args: argparse.Namespace) -> None:
-    """Add the filters to a project file, all of them or none, or show them."""
-    edit = _edit(plan, file)
-    filters = sure_filters(plan)
-    if not edit.changes:
-        emit.progress(f"{file}: there is no filter to add", permanent=True)
-    elif parsed_args.diff:
-        write_output(edit.diff(), parsed_args.output, kept="patch")
-    else:
-        apply_edit(edit)
-        added = f"{', '.join(filters)} ({sum(map(len, filters.values()))})"
-        emit.progress(f"{file}: filters added to {added}", permanent=True)

@@ -1,7 +1,8 @@
-"""The standard streams, and reports to one or into a file."""
+"""The standard streams, and reports and pages to one or into a file."""
 
 from __future__ import annotations
 
+import argparse
 import errno
 import fcntl
 import os
@@ -12,15 +13,20 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from craft_cli import EmitterMode
+
 from ..core.deferred_signals import deferred_signals
-from ..core.errors import StorageError
+from ..core.errors import StorageError, UsageError
 from ..core.printable import Kept, safe_text
 from ..core.scratch import FILE_PREFIX, replace_bytes
 from ..core.terminal import emit, wants_colour
 
 if TYPE_CHECKING:
+    from ..report.lines import TextStyle
     from ..report.lint_formats import Findings
+    from ..report.model import Page
 
+_HTML_ENDINGS = (".html", ".htm")
 _STREAMS = (("stdin", os.O_RDONLY), ("stdout", os.O_RDONLY), ("stderr", os.O_WRONLY))
 """Of ``/dev/null``: what stands in for a stream that is closed.
 
@@ -75,6 +81,16 @@ def check_outputs(*paths: Path | None) -> None:
             raise _cannot_write(path, error) from error
 
 
+def note(text: str) -> None:
+    """Print a line of progress that stays."""
+    emit.progress(text, permanent=True)
+
+
+def warn(text: str) -> None:
+    """Print a warning."""
+    note(f"Warning: {text}")
+
+
 def write_error(text: str) -> None:
     """Write lines to the standard error output, past the emitter."""
     sys.stderr.write(safe_text(f"{text}\n"))
@@ -122,7 +138,78 @@ def write_file(content: bytes, path: Path) -> None:
             replace_bytes(target, content, mode=_mode(target))
     except OSError as error:
         raise _cannot_write(path, error) from error
-    emit.progress(f"Report written to {path}", permanent=True)
+    note(f"Report written to {path}")
+
+
+def is_verbose() -> bool:
+    """Return whether the user wants details: ``-v``."""
+    return emit.get_mode() not in {EmitterMode.QUIET, EmitterMode.BRIEF}
+
+
+def text_style(output: Path | None) -> TextStyle:
+    """Return how text looks in a file, or on the standard output; verbose with -v."""
+    from ..report.lines import FILE_STYLE, style_for  # noqa: PLC0415 # help has none
+
+    style = FILE_STYLE if output else style_for(sys.stdout, os.environ)
+    return style.with_all() if is_verbose() else style
+
+
+def write_page(page: Page, parsed_args: argparse.Namespace, document: str = "") -> None:
+    """Write a page in the format that is wanted.
+
+    :param document: it as JSON.
+    """
+    form, output = parsed_args.format, parsed_args.output
+    if form == "json":
+        text = document
+    elif form == "markdown":
+        from ..report.markdown_printer import print_markdown  # noqa: PLC0415 # as below
+
+        text = print_markdown(page)
+    else:
+        from ..report.text_printer import print_text  # noqa: PLC0415 # what is printed
+
+        text = print_text(page, text_style(output))
+    write_output(text, output)
+
+
+def check_page_outputs(parsed_args: argparse.Namespace) -> None:
+    """Refuse early what can't be written after minutes of work.
+
+    :raises UsageError: if the ending of the page's name is of no known form.
+    :raises ToolError: if an HTML page needs what isn't installed.
+    :raises StorageError: if a file can't be written.
+    """
+    path: Path | None = parsed_args.report
+    check_page_name(path, "report")
+    check_outputs(parsed_args.output, *filter(None, [path]))
+
+
+def check_page_name(path: Path | None, example: str) -> None:
+    """Refuse a page that is neither HTML nor Markdown, or HTML that can't be made.
+
+    :param example: name without an ending.
+    :raises AdvisorError: in that case.
+    """
+    if path is None or path.suffix.lower() == ".md":
+        return
+    if path.suffix.lower() not in _HTML_ENDINGS:
+        message = f"{str(path)!r} is neither .html nor .md"
+        raise UsageError(message, resolution=f"Specify a file such as {example}.html.")
+    from ..report.html_printer import check_html_extra  # noqa: PLC0415 # with --report
+
+    check_html_extra()
+
+
+def print_page(page: Page, path: Path) -> str:
+    """Return a page in the form that the ending of its file's name has."""
+    if path.suffix.lower() in _HTML_ENDINGS:
+        from ..report.html_printer import print_html  # noqa: PLC0415 # with --report
+
+        return print_html(page)
+    from ..report.markdown_printer import print_markdown  # noqa: PLC0415 # as above
+
+    return print_markdown(page)
 
 
 def _check_stdout() -> None:

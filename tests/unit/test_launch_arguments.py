@@ -20,10 +20,9 @@ from snapcraft_compression_advisor.cli.arguments import add_arguments
 from snapcraft_compression_advisor.cli.commands import split_command
 from snapcraft_compression_advisor.cli.launch_arguments import (
     LAUNCH_ARGUMENTS,
-    LaunchOptions,
+    check_launch,
     chosen_app,
     chosen_launch,
-    launch_options,
 )
 from snapcraft_compression_advisor.core.errors import UsageError
 
@@ -47,15 +46,18 @@ def said(
     return emitter
 
 
-def options(*arguments: str) -> LaunchOptions:
+def options(*arguments: str) -> argparse.Namespace:
     parser = argparse.ArgumentParser(exit_on_error=False)
     add_arguments(parser, LAUNCH_ARGUMENTS)
     words = split_command(["record", *arguments])
-    return launch_options(parser.parse_args(words[1:]))
+    return parser.parse_args(words[1:])
 
 
 def choose(*arguments: str) -> tuple[Command, LaunchEvent, float]:
-    return chosen_launch(options(*arguments), PAYLOAD)
+    parsed_args = options(*arguments)
+    check_launch(parsed_args)
+    chosen = chosen_launch(parsed_args, PAYLOAD)
+    return chosen.command, chosen.event, chosen.timeout_s
 
 
 @pytest.mark.usefixtures("said")

@@ -1,4 +1,4 @@
-"""``compression-advisor refresh``: what users download when a new build comes out."""
+"""Commands on two builds: ``diff``, what changed; ``refresh``, what users download."""
 
 from __future__ import annotations
 
@@ -10,19 +10,78 @@ from ..advice.month import SHIPPED, Month, month_by_refresh
 from ..analysis import Analysis, analyse
 from ..codecs import CODECS, SHIPPABLE
 from ..core.terminal import emit
+from ..devices.builtin_devices import DEFAULT_NAMES
+from ..devices.device_file import choose_devices
+from ..diff.difference import DifferenceRequest, compare_payloads
+from ..launch.profile import read_profile
 from ..lint.request import LintRequest, analysis_request, check_apps
 from ..payload.source import Payload, open_payload
 from ..refresh.builds import check_names
 from ..refresh.refresh import Refresh, compare_refresh, measure_refresh
 from ..refresh.xdelta3 import check_xdelta3
+from ..report.diff import diff_json, diff_page
 from ..report.refresh import refresh_json, refresh_page
-from .arguments import Arguments, Command, details, format_argument, output_argument
-from .find_project import find_policy
-from .pages import FORMATS, REPORT, check_report_path, save_page, write_page
+from .arguments import REPORT, Arguments, Command, details, output_arguments
+from .find_project import find_policy, find_project
 from .policy_options import POLICY_ARGUMENTS, lint_request, policy_options
-from .write import check_outputs, write_output
+from .write import (
+    check_outputs,
+    check_page_outputs,
+    print_page,
+    write_output,
+    write_page,
+)
 
 COMPRESSORS = tuple(name for name in CODECS if name != "none")
+
+
+class DiffCommand(Command):
+    """Compare two builds."""
+
+    name = "diff"
+    overview = (
+        "Compare two builds of the same snap: how much the image grew, how much "
+        "longer a cold launch takes, which files caused it, and whether the "
+        "compression changed.\n\n"
+        "Sizes of built snaps are measured; those of prime directories are "
+        "estimated. The exit status is 0 whether or not anything changed; use "
+        "'lint --baseline' to fail on regressions."
+    )
+
+    arguments: ClassVar[Arguments] = {
+        "OLD": "the earlier build: a .snap or a prime directory",
+        "NEW": "the later build: a .snap or a prime directory",
+        "--app NAME…": "a target app; may be repeated (default: as for 'advise')",
+        "--device NAME|FILE…": "a device profile to estimate for, as for 'advise'; may "
+        f"be repeated (default: {', '.join(DEFAULT_NAMES)})",
+        "--launch-profile FILE…": "a recorded launch of either build, to use in place "
+        "of the guess; may be repeated (default: none)",
+        **output_arguments(),
+    }
+
+    def run(self, parsed_args: argparse.Namespace) -> None:
+        """Print the difference."""
+        check_outputs(parsed_args.output)
+        devices = choose_devices(parsed_args.device)
+        profiles = tuple(map(read_profile, parsed_args.launch_profile))
+        with open_payload(parsed_args.old) as old, open_payload(parsed_args.new) as new:
+            request = DifferenceRequest(
+                devices=devices,
+                apps=tuple(parsed_args.app),
+                profiles=profiles,
+                codecs={each.path: _declared(each) for each in (old, new)},
+                trials={},
+            )
+            difference = compare_payloads(old, new, request, progress=emit.progress)
+        write_page(diff_page(difference), parsed_args, diff_json(difference))
+
+
+def _declared(payload: Payload) -> str | None:
+    """Return what the project beside a prime directory says."""
+    if payload.kind != "prime":
+        return None
+    project = find_project(payload, None)
+    return None if project is None else project.compression
 
 
 class RefreshCommand(Command):
@@ -51,15 +110,13 @@ class RefreshCommand(Command):
         **POLICY_ARGUMENTS,
         "--exact": "pack both builds with each codec, apply the snap-aware deltas, and "
         "compare the result with the new image byte for byte",
-        **format_argument(FORMATS),
-        **output_argument(),
+        **output_arguments(),
         **REPORT,
     }
 
     def run(self, parsed_args: argparse.Namespace) -> None:
         """Print what a refresh downloads."""
-        check_report_path(parsed_args.report)
-        check_outputs(parsed_args.output, *filter(None, [parsed_args.report]))
+        check_page_outputs(parsed_args)
         check_xdelta3()
         codecs = tuple(dict.fromkeys(parsed_args.codec)) or SHIPPABLE
         with open_payload(parsed_args.old) as old, open_payload(parsed_args.new) as new:
@@ -79,11 +136,9 @@ class RefreshCommand(Command):
                 refresh = measure_refresh(refresh, progress=emit.progress)
             month = _month(refresh, analysis, lint)
             page, document = refresh_page(refresh, month), refresh_json(refresh, month)
-        if parsed_args.format == "json":
-            write_output(document, parsed_args.output)
-        else:
-            write_page(page, parsed_args.format, parsed_args.output)
-        save_page(page, parsed_args.report)
+        write_page(page, parsed_args, document)
+        if parsed_args.report is not None:
+            write_output(print_page(page, parsed_args.report), parsed_args.report)
 
 
 def _analysed(new: Payload, lint: LintRequest) -> Analysis:
