@@ -19,6 +19,7 @@ from .home import launch_home
 from .page_cache import named_files
 from .record import RecordRequest, launch
 
+_STRACE = "strace"
 _OPENING = ("open", "openat", "openat2", "execve", "execveat")
 _MISSED = re.compile(
     rf"(?:\d+ +)?(?:{'|'.join(_OPENING)})"
@@ -29,7 +30,7 @@ _MISSED = re.compile(
 
 def can_trace() -> bool:
     """Tell whether strace is installed."""
-    return shutil.which("strace") is not None
+    return shutil.which(_STRACE) is not None
 
 
 def missed_files(
@@ -48,7 +49,8 @@ def missed_files(
     ):
         log = scratch / "strace.log"
         traced_by = (
-            "strace", "-f", "-qq", "-y", "-s", "0",
+            # A snap's own PATH isn't the tracer's.
+            shutil.which(_STRACE) or _STRACE, "-f", "-qq", "-y", "-s", "0",
             "-e", f"trace={','.join(f'?{name}' for name in _OPENING)}",
             "-e", "status=failed", "-e", "signal=none", "-o", str(log),
         )  # fmt: skip

@@ -86,7 +86,10 @@ def test_group_that_an_app_needs_is_taken_back(prime: Path, tmp_path: Path) -> N
 @pytest.mark.strace
 def test_group_that_an_app_looks_for_is_taken_back(tmp_path: Path) -> None:
     prime = fill_launchable(tmp_path / "prime")
-    text = SNAP_YAML.partition("apps:")[0] + "apps: {launchy: {command: bin/curious}}\n"
+    text = SNAP_YAML.partition("apps:")[0] + (
+        "environment: {PATH: '$SNAP/bin:$PATH'}\n"
+        "apps: {launchy: {command: bin/curious}}\n"
+    )
     (prime / "meta/snap.yaml").write_text(text)
     (prime / "bin/curious").write_text(CURIOUS)
     (prime / "bin/curious").chmod(0o755)
