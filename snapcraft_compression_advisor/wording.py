@@ -22,7 +22,7 @@ from .advice.reasons import (
     Verdict,
 )
 from .core.printable import printable
-from .core.units import Interval, format_bytes, format_range, format_seconds
+from .core.units import Interval, format_bytes, format_range, format_seconds, seconds
 from .launch.launch_set import BlindReason
 
 _BLIND: Mapping[BlindReason, str] = {
@@ -171,7 +171,7 @@ def _open(condition: Condition, policy: Policy) -> str:
 def asked(policy: Policy) -> str:
     """Return what a cold start has to gain."""
     if policy.min_saving_share is None:
-        return format_seconds(policy.min_saving_s)
+        return str(seconds(policy.min_saving_s))
     return f"{100 * policy.min_saving_share:g} % of what xz adds"
 
 

@@ -240,6 +240,8 @@ def connect(prime: Path, content: str) -> None:
         environment["LD_LIBRARY_PATH"] = ":".join(
             (environment["LD_LIBRARY_PATH"], *found)
         )
+        # As the GNOME extension's launcher sets it: no base has drivers.
+        environment["LIBGL_DRIVERS_PATH"] = f"$SNAP/{_TARGET}/{folders[-1]}/dri"
 
 
 @contextmanager

@@ -51,6 +51,8 @@ BUS_SOCKET = "/run/compression-advisor-bus"
 """Where a launch finds its session bus."""
 AUTHORITY = "/run/compression-advisor-authority"
 """Where a launch finds the key to its display."""
+_MACHINE_ID = "/etc/machine-id"
+"""snapd shows a snap the host's /etc; without this file, clients of D-Bus abort."""
 _BENEATH = "/.beneath"
 """Shows directories of the machine that a layout puts something into."""
 _WITHOUT_LAYOUTS = ("", ".beneath", "dev", "proc", "run", "snap", "sys")
@@ -191,12 +193,14 @@ def isolation_steps(
         steps.append(("ro-bind", sources.place(isolation.bus), BUS_SOCKET))
     if seen.authority is not None:
         steps.append(("ro-bind", sources.place(seen.authority), AUTHORITY))
+    has_id = isolation.machine != Path("/") and Path(_MACHINE_ID).is_file()
     layout = _Layout(
         snap=snap,
         root=seen.root.resolve(),
         shown_root=sources.place(seen.root),
         machine=isolation.machine.resolve(),
         shown_machine=machine,
+        shown_id=sources.place(Path(_MACHINE_ID)) if has_id else None,
     )
     steps += layout.steps(isolation.layout)
     return [*steps, ("remount-ro", "/dev"), ("remount-ro", "/")]
@@ -251,6 +255,7 @@ class _Layout:
     :param machine: what is shown as the root, no link.
     :param shown_root: the payload by the path that bubblewrap reaches it by.
     :param shown_machine: likewise what is shown as the root.
+    :param shown_id: likewise this machine's id, if a base is the root.
     """
 
     snap: str
@@ -258,6 +263,7 @@ class _Layout:
     shown_root: str
     machine: Path
     shown_machine: str
+    shown_id: str | None
 
     def steps(self, layout: Mapping[str, Mapping[str, Any]]) -> list[Step]:
         """Return the steps of all layouts that are what snapd takes."""
@@ -270,6 +276,8 @@ class _Layout:
                 step = None if place is None else self._step(how, place)
                 if step is not None:
                     placed[step[-1]] = step
+        if self.shown_id is not None:
+            placed.setdefault(_MACHINE_ID, ("ro-bind", self.shown_id, _MACHINE_ID))
         for target in sorted(placed):
             # snapd refuses one within another, and bubblewrap would follow its links.
             if any(_is_within(target, each) for each in placed if each != target):

@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from itertools import pairwise
 
-from ..core.units import format_bytes, percent
+from ..core.units import format_bytes, join_ends, percent
 from ..report.charts import COLOURS, MUTED, share_chart
 from ..report.model import Section, Spec, Table
 from .reading import Fleet, SnapRow
@@ -56,7 +56,7 @@ def _bars(
     colours: dict[str, str],
 ) -> list[Spec]:
     """Return the shares of each series in the classes between bounds."""
-    between = (f"{low} to {high}" for low, high in pairwise(names))
+    between = (join_ends(low, high) for low, high in pairwise(names))
     labels = [f"under {names[0]}", *between, f"{names[-1]} and more"]
     counts = {
         name: Counter(bisect_right(bounds, value) for value in values)

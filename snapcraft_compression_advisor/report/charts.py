@@ -10,7 +10,7 @@ import posixpath
 from typing import TYPE_CHECKING
 
 from ..codecs import SHIPPABLE
-from ..core.units import counted, format_seconds, percent, seconds, size
+from ..core.units import counted, percent, seconds, size
 from .answer import deciding_launch
 from .launch_groups import launch_groups
 from .model import Chart, Section, Spec
@@ -140,7 +140,7 @@ def _saved_chart(analysis: Analysis, launch: LaunchAnalysis) -> Chart | None:
     if analysis.policy.min_saving_share is None:
         rules.append({"what": "limit", "low": limit})
         rules.append(
-            {"what": "name", "low": limit, "text": f"policy: {format_seconds(limit)}"}
+            {"what": "name", "low": limit, "text": f"policy: {seconds(limit)}"}
         )
     ends: Spec = {"x2": {"field": "high"}, "y": _rows()}
     opacity: Spec = {

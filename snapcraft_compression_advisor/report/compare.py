@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..core.printable import printable
-from ..core.units import counted, format_bytes
+from ..core.units import counted, format_bytes, join_ends
 from ..launch.comparison import NAMED_FROM, block_bytes
 from ..payload.inventory import block_count
 from .document import document_text, part
@@ -49,12 +49,12 @@ def render_guess_text(launch_set: LaunchSet) -> str:
     )
     total = sum(size for size, _ in sizes)
     share = launch_set.read_share
+    low, high = (format_bytes(total * end) for end in (share.low, share.high))
     text = (
         f"App {launch_set.app}, guessed from files: "
         f"{counted(len(sizes), 'file')}, "
         f"{format_bytes(total * share.mid)} expected to be read (estimated; "
-        f"{format_bytes(total * share.low)} to {format_bytes(total * share.high)} in "
-        "nine of ten launches)"
+        f"{join_ends(low, high)} in nine of ten launches)"
     )
     lines = [*wrapped(text, COLUMNS), "", "expected  file"]
     lines += list(_listed(sizes))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from ..core.units import join_ends
 from ..devices.builtin_devices import USUAL_RAW_BYTES, USUAL_STORED_BYTES
 from ..devices.device_file import device_figures
 from .lines import wrapped
@@ -64,10 +65,7 @@ def _row(device: DeviceProfile) -> str:
 
 def _columns(name: str, *figures: str) -> str:
     widths = (13, 15, 15, 16)
-    cells = (
-        f"{text.replace(' to ', '-'):>{width}}"
-        for text, width in zip(figures, widths, strict=True)
-    )
+    cells = (f"{text:>{width}}" for text, width in zip(figures, widths, strict=True))
     return f"{name:18}{''.join(cells)}"
 
 
@@ -120,9 +118,10 @@ def _rate(s_per_byte: float) -> str:
 
 def _duration_range(slow_s: float, fast_s: float) -> str:
     if fast_s * _MS_PER_S >= 1:
-        return _range(f"{slow_s * _MS_PER_S:.3g}", f"{fast_s * _MS_PER_S:.3g}", "ms")
-    return _range(f"{slow_s * _US_PER_S:.0f}", f"{fast_s * _US_PER_S:.0f}", "µs")
+        return _range(f"{fast_s * _MS_PER_S:.3g}", f"{slow_s * _MS_PER_S:.3g}", "ms")
+    return _range(f"{fast_s * _US_PER_S:.0f}", f"{slow_s * _US_PER_S:.0f}", "µs")
 
 
-def _range(slow: str, fast: str, unit: str) -> str:
-    return f"{slow} {unit}" if slow == fast else f"{slow} to {fast} {unit}"
+def _range(low: str, high: str, unit: str) -> str:
+    low_text = f"{low} {unit}"
+    return low_text if low == high else join_ends(low_text, f"{high} {unit}")

@@ -78,7 +78,7 @@ def _verdict(proof: PrefetchProof) -> str:
     if proof.is_clear:
         return (
             f"YES, reading ahead makes cold launches faster here: {change}, "
-            f"{format_seconds(without)} to {format_seconds(ahead)} (measured)"
+            f"{format_seconds(ahead)} instead of {format_seconds(without)} (measured)"
         )
     if proof.is_loss:
         return f"NO, reading ahead makes cold launches slower here: {change}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..core.units import counted, first_of
+from ..core.units import counted, first_of, join_ends
 from ..launch.traced_share import APPLICATIONS, WHOLE_MEASURED
 from ..wording import not_followed
 
@@ -81,7 +81,7 @@ def accuracy(launch: LaunchAnalysis) -> Iterator[str]:
         low, high = WHOLE_MEASURED
         yield (
             "accuracy: a trace counts mapped files whole; launches read "
-            f"{low:.0%} to {high:.0%} of those blocks (measured on "
+            f"{100 * low:.0f}\N{EN DASH}{high:.0%} of those blocks (measured on "
             f"{counted(APPLICATIONS, 'application')}), which the interval covers"
         )
     if fit is not None and (fit.gone or fit.changed):
@@ -97,7 +97,7 @@ def _how_sure(kind: str, ratios: Sequence[float]) -> str:
     low, high = f"{min(ratios):.2f}", f"{max(ratios):.2f}"
     return (
         f"accuracy: {kind}; {counted(len(ratios), 'recorded application')} of this "
-        f"kind read {low if low == high else f'{low} to {high}'} times the predicted "
+        f"kind read {low if low == high else join_ends(low, high)} times the predicted "
         "bytes (measured)"
     )
 

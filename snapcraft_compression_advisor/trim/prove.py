@@ -181,7 +181,8 @@ def _recorded_once(
             payload, (starts.of(app),), starts.told, again=again, within=starts.within
         )
     except AdvisorError as error:
-        return ". ".join(filter(None, (str(error), error.resolution)))
+        said = filter(None, (str(error), error.resolution))
+        return ". ".join(said).removesuffix(".")
     return profile
 
 

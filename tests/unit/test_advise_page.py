@@ -138,7 +138,7 @@ def guessed(*recorded: tuple[str, float]) -> Analysis:
 def test_text_says_how_sure_the_guess_is_for_its_kind() -> None:
     text = words(full_text(guessed(("a", 1.21), ("b", 0.88))))
     assert "Guessed from files: 1 file, about 1 of 4 data blocks" in text
-    assert "2 recorded applications of this kind read 0.88 to 1.21 times" in text
+    assert "2 recorded applications of this kind read 0.88\N{EN DASH}1.21 times" in text
     assert "no application of this kind was recorded" in words(full_text(guessed()))
 
 

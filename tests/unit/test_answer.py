@@ -147,6 +147,12 @@ def test_saving_that_may_reach_the_limit_says_hardly_more() -> None:
     assert "Less than 0.25 s, or hardly more, isn't noticed." in " ".join(text.split())
 
 
+def test_least_saving_of_milliseconds_is_given_in_them() -> None:
+    analysis = judged(Policy(min_saving_s=9.0))
+    text = answer_text(replace(analysis, policy=Policy(min_saving_s=0.02)))
+    assert "Less than 20 ms isn't worth it here." in " ".join(text.split())
+
+
 def test_month_that_is_not_compared_is_named() -> None:
     why = "xdelta3 isn't installed, so the sizes of deltas aren't known"
     analysis = replace(make_analysis(), no_deltas=why)

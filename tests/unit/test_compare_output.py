@@ -75,7 +75,7 @@ def test_guess_lists_its_largest_files_and_sums_up_the_others() -> None:
 def test_guess_says_that_it_is_one_and_how_far_it_may_be_off() -> None:
     text = render_guess_text(guess(1))
     assert "guessed from files: 1 file, 131.1 kB expected to be" in text
-    assert "65.5 kB to 262.1 kB in nine of ten launches" in text
+    assert "65.5\N{EN DASH}262.1 kB in nine of ten launches" in text
 
 
 def test_text_fits_a_terminal() -> None:

@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 def test_text_has_figures_and_sources() -> None:
     text = render_devices_text([find_device("nvme-laptop")])
     assert text.startswith("nvme-laptop\n  laptop with an NVMe drive\n")
-    assert "  seek 100 to 67 µs\n" in text
-    assert "  transfer 540 to 3400 MB/s\n" in text
-    assert "  xz decompression 35 to 58 MB/s\n" in text
-    assert "  lzo decompression 217 to 657 MB/s\n" in text
+    assert "  seek 67\N{EN DASH}100 µs\n" in text
+    assert "  transfer 540\N{EN DASH}3400 MB/s\n" in text
+    assert "  xz decompression 35\N{EN DASH}58 MB/s\n" in text
+    assert "  lzo decompression 217\N{EN DASH}657 MB/s\n" in text
     assert "- storage: published; data sheets" in text
 
 

@@ -301,4 +301,22 @@ def test_mounted_base_takes_the_place_of_this_machine(
     shown = {step[-1] for step in steps}
     assert "/usr/share/sample/themes" in shown
     assert "/usr/lib" not in shown
-    assert "/etc" not in shown
+
+
+@pytest.mark.skipif(
+    not Path("/etc/machine-id").is_file(), reason="this machine has no id"
+)
+@pytest.mark.parametrize("has_file", [True, False])
+def test_base_has_the_id_of_this_machine_as_under_snapd(
+    prime: Path, tmp_path: Path, *, has_file: bool
+) -> None:
+    base = tmp_path / "base"
+    (base / "etc").mkdir(parents=True)
+    if has_file:
+        (base / "etc/machine-id").touch()
+    steps = steps_of(prime, {}, base)
+    (shown,) = (step for step in steps if step[-1] == "/etc/machine-id")
+    assert shown[0] == "ro-bind"
+    assert (("tmpfs", "/etc") in steps) is not has_file
+    ids = (step for step in steps_of(prime, {}) if step[-1] == "/etc/machine-id")
+    assert not [*ids]

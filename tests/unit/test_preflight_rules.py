@@ -177,7 +177,7 @@ def test_owners_and_modes_are_counted_with_examples() -> None:
     assert finding.files == ("f0", "f1", "f2", "f3", "f4")
     (finding,) = found_by(file_modes, context)
     assert finding.message.startswith("1 entry of the image has a mode")
-    assert not finding.undecided
+    assert (finding.severity, finding.undecided) == ("error", False)
 
 
 def test_modes_are_found_before_the_pack() -> None:
@@ -188,6 +188,7 @@ def test_modes_are_found_before_the_pack() -> None:
     context = replace(context, inventory=Inventory(entries=entries))
     (finding,) = found_by(file_modes, context)
     assert finding.message.startswith("1 entry has a mode")
+    assert finding.severity == "warning"
     assert finding.files == ("bin/x",)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...core.units import format_bytes
+from ...core.units import format_bytes, join_ends
 from ...trial.stored import find_incompressible
 from ..figures import share_text
 from ..finding import Evidence, Finding
@@ -51,7 +51,7 @@ def incompressible_payload(rule: Rule, context: Context) -> Iterator[Finding]:
     low, share, high = (
         share_text(each, found.total_bytes) for each in (size.low, size.mid, size.high)
     )
-    share = share if low == high else f"{share} ({low} to {high})"
+    share = share if low == high else f"{share} ({join_ends(low, high)})"
     files = "file" if len(found.files) == 1 else "files"
     known = context.analysis.payload.kind == "snap" and size.known
     largest = ", ".join(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from ...preflight.packing import EntryFault, Packing, find_unpacked_faults
 from ...squashfs.mksquashfs import SYSTEM_SNAP_TYPES
@@ -78,8 +79,8 @@ def owners(rule: Rule, context: Context) -> Iterator[Finding]:
     fails_if="The snap contains a device, FIFO or socket, a file or directory "
     "with set-user-id or set-group-id, or a file with the sticky bit; or a built snap "
     "contains a symbolic link whose mode isn't 0777, or a root directory or `meta` "
-    "that not everybody can list. For bases and `os`, for which the store lists "
-    "exceptions by name, the finding is undecided.",
+    "that not everybody can list. In a prime directory the finding is a warning. For "
+    "bases and `os`, for which the store lists exceptions by name, it is undecided.",
     why="The store's review refuses them (`squashfs_files`) unless the snap's name is "
     "on its list of exceptions. It unpacks without root, which loses devices and "
     "set-user-id bits, so the repack differs as well.",
@@ -98,7 +99,7 @@ def file_modes(rule: Rule, context: Context) -> Iterator[Finding]:
     if not faults:
         return
     count, of = len(faults), "" if packing is None else " of the image"
-    yield rule.finding(
+    found = rule.finding(
         context,
         f"{_entries(count)}{of} {_have(count)} a mode or kind that the store's review "
         "refuses.",
@@ -107,6 +108,10 @@ def file_modes(rule: Rule, context: Context) -> Iterator[Finding]:
         fix=Fix("Change the modes in 'override-prime' and pack again"),
         undecided=context.snap.type in _FREE_TYPES,
     )
+    if packing is None and not found.undecided:
+        # What is packed may differ still, and the snap may go elsewhere.
+        found = replace(found, severity="warning")
+    yield found
 
 
 def _entries(count: int) -> str:
