@@ -31,10 +31,10 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from comparison import compare_launches
 from draw import DATA, DISTRIBUTIONS, FOLDERS, SEED, SEEDS_BEFORE, read_drawn
 from snap_metadata import snap_name
 from snapcraft_compression_advisor.devices.device_file import read_device
-from snapcraft_compression_advisor.launch.comparison import compare_launches
 from snapcraft_compression_advisor.launch.fit import fit_profile
 from snapcraft_compression_advisor.launch.guess.guess import static_launch_set
 from snapcraft_compression_advisor.launch.profile import read_profile

@@ -42,8 +42,8 @@ from snapcraft_compression_advisor.capture.record import (
 from snapcraft_compression_advisor.capture.record_directory import record_directory
 from snapcraft_compression_advisor.capture.start import app_command
 from snapcraft_compression_advisor.core.errors import AdvisorError
-from snapcraft_compression_advisor.launch.comparison import block_bytes
 from snapcraft_compression_advisor.launch.profile import ProfileFile
+from snapcraft_compression_advisor.payload.inventory import block_bytes
 from snapcraft_compression_advisor.payload.source import Payload, open_payload
 from traced_applications import TRACED
 

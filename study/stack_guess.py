@@ -17,7 +17,7 @@ from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.launch.comparison import block_bytes
+from snapcraft_compression_advisor.payload.inventory import block_bytes
 from stack_layers import recorded_application, systems_of
 from static_data import count, guessed_files
 from static_fit import add_trees_argument, read_applications

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from snapcraft_compression_advisor.launch.comparison import NAMED_FROM, block_bytes
+from comparison import NAMED_FROM
 from snapcraft_compression_advisor.launch.fit import waited_share
 from snapcraft_compression_advisor.launch.guess.blindness import UNREACHED
 from snapcraft_compression_advisor.launch.guess.candidates import (
@@ -30,6 +30,7 @@ from snapcraft_compression_advisor.launch.guess.priors import (
 )
 from snapcraft_compression_advisor.launch.model import expected_runs
 from snapcraft_compression_advisor.launch.profile import read_profile
+from snapcraft_compression_advisor.payload.inventory import block_bytes
 from snapcraft_compression_advisor.payload.source import DirectoryPayload
 from snapcraft_compression_advisor.squashfs.entry import EntryKind
 

@@ -100,7 +100,6 @@ class Schema(NamedTuple):
 
 _WRITTEN = {
     "diff": "'diff --format json'",
-    "launch-set-comparison": "'launch-set --compare FILE --format json'",
     "lint": "'lint --format json'",
     "measure": "'measure --format json'",
     "prefetch": "'prefetch --format json'",

@@ -23,7 +23,7 @@ from ..report.advise_json import advise_json
 from ..report.answer import advise_page
 from ..report.charts import chart_sections
 from ..report.document import saved_page
-from ..report.payload_files import file_sizes
+from ..report.payload_files import largest_shares
 from . import imported
 
 _SCHEMA_VERSION = 2
@@ -107,8 +107,7 @@ def advice_row(
     """Return the columns of an analysed snap."""
     payload, advice = analysis.payload, analysis.recommendation
     codecs, stored = analysis.trial.codecs, analysis.trial.stored
-    top = file_sizes(stored.layout).top if stored else ()
-    shares = {each.files: each.share for each in top}
+    shares = largest_shares(stored.layout) if stored else {}
     first = analysis.launches[0].launch_set if analysis.launches else None
     decides = advice.decisive
     details = (*chart_sections(analysis), *detail_sections(analysis, linted=linted))

@@ -155,6 +155,15 @@ def block_count(size_bytes: int) -> int:
     return -(-size_bytes // DATA_BLOCK_BYTES)
 
 
+def block_bytes(size_bytes: int, number: int) -> int:
+    """Return the length of one data block of a file.
+
+    :param number: 0 for the first.
+    """
+    last = block_count(size_bytes) - 1
+    return size_bytes - last * DATA_BLOCK_BYTES if number == last else DATA_BLOCK_BYTES
+
+
 def check_contents_size(
     inventory: Inventory,
     *,

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from ..wording import sentences
 from .advise_details import blocks_known, origin_of
 from .document import Part, document_text, part
-from .launch_files import heavy_files, launch_directories
+from .launch_files import heavy_files
 from .launch_groups import launch_groups
 from .lint_formats.json import finding_parts
 from .month import month_part
-from .payload_files import file_kinds, file_sizes, incompressible
+from .payload_files import file_kinds, incompressible
 from .stack import stack_part, stack_snaps, stack_whole
 from .undecided import what_decides
 
@@ -83,7 +83,6 @@ def advise_part(
         ),
         launches=[_launch(analysis, each) for each in analysis.launches],
         recommendation=_recommendation(analysis),
-        file_sizes=file_sizes(stored.layout) if stored else None,
         kinds=file_kinds(stored, executables) if stored else [],
         incompressible=incompressible(stored, "xz") if stored else None,
         findings=None if linted is None else finding_parts(linted),
@@ -153,7 +152,6 @@ def _launch(analysis: Analysis, launch: LaunchAnalysis) -> Part:
         fit=part(profile, "gone changed", blocks_share=profile.fitting_share)
         if profile and (profile.gone or profile.changed)
         else None,
-        directories=launch_directories(known),
         groups=launch_groups(known.files),
         heaviest=heavy_files(analysis, known),
         devices={

@@ -329,8 +329,7 @@ def _tiles(group: LaunchGroup) -> Iterator[tuple[str, float]]:
     for each in group.parts:
         name = posixpath.basename(each.path)
         if each.files > 1:
-            names = f"{each.first} to {each.last}" if each.first else name
-            name = f"{names}, {counted(each.files, 'file')}"
+            name = f"{name}, {counted(each.files, 'file')}"
         yield name, each.blocks
 
 

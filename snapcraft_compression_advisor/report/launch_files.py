@@ -1,17 +1,14 @@
-"""Where a launch's blocks lie: its directories, and the files that cost most."""
+"""The files that add most to a launch."""
 
 from __future__ import annotations
 
-import heapq
-import posixpath
-from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..launch.model import cost_of_blocks, cost_of_files, data_of, sum_blocks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from ..analysis import Analysis
     from ..core.units import Interval
@@ -20,41 +17,11 @@ if TYPE_CHECKING:
     from ..trial.result import CodecTrial
 
 LISTED_FILES = 10
-LISTED_DIRECTORIES = 14
-FILES_PER_DIRECTORY = 8
 _CANDIDATES = 60
 """Files whose costs are compared: those of which most blocks are read."""
 
-_ROOT = "."
 _PROBE_DEVICE = 0
 """Of the devices, the one that puts the files in order."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadFile:
-    """A file that a launch reads.
-
-    :param blocks: data blocks expected to be read of it.
-    """
-
-    path: str
-    blocks: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadDirectory:
-    """A directory that a launch reads from.
-
-    :param path: '.' for the payload's root; directories below it that aren't listed
-        themselves count with it.
-    :param blocks: data blocks expected to be read in it.
-    :param largest: files of which most blocks are read.
-    """
-
-    path: str
-    files: int
-    blocks: float
-    largest: tuple[ReadFile, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,63 +36,6 @@ class HeavyFile:
     size_bytes: int
     blocks: float
     added_s: Mapping[str, Mapping[str, Interval]]
-
-
-def launch_directories(launch_set: LaunchSet) -> list[ReadDirectory]:
-    """Return where a launch's blocks lie, the directory with most of them first.
-
-    Where directories would be too many, those with the fewest blocks count as part of
-    the directory that they lie in.
-    """
-    members: dict[str, list[LaunchFile]] = defaultdict(list)
-    for file in launch_set.files:
-        members[posixpath.dirname(file.path) or _ROOT].append(file)
-    _merge_smallest(members)
-    found = sorted(
-        ((_blocks(files), path, files) for path, files in members.items()),
-        key=lambda each: (-each[0], each[1]),
-    )
-    return [
-        ReadDirectory(
-            path=path,
-            files=len(files),
-            blocks=round(blocks, 2),
-            largest=tuple(
-                ReadFile(path=file.path, blocks=round(file.expected_blocks, 2))
-                for file in _largest(files, FILES_PER_DIRECTORY)
-            ),
-        )
-        for blocks, path, files in found
-    ]
-
-
-def _merge_smallest(members: dict[str, list[LaunchFile]]) -> None:
-    """Merge directories into the ones that they lie in, until few enough are left.
-
-    The one with the fewest blocks first, of those that have none below them.
-    """
-    below = Counter(above for path in members for above in _ancestors(path))
-    ends = [
-        (_blocks(files), path) for path, files in members.items() if not below[path]
-    ]
-    heapq.heapify(ends)
-    while len(members) > LISTED_DIRECTORIES and ends:
-        _, path = heapq.heappop(ends)
-        if path == _ROOT:
-            continue
-        parent = posixpath.dirname(path) or _ROOT
-        if parent not in members:
-            below.update(_ancestors(parent))
-        members[parent] += members.pop(path)
-        below.subtract(_ancestors(path))
-        if not below[parent]:
-            heapq.heappush(ends, (_blocks(members[parent]), parent))
-
-
-def _ancestors(path: str) -> Iterator[str]:
-    while path != _ROOT:
-        path = posixpath.dirname(path) or _ROOT
-        yield path
 
 
 def heavy_files(analysis: Analysis, launch_set: LaunchSet) -> list[HeavyFile]:
@@ -174,7 +84,3 @@ def _added_s(
 def _largest(files: Iterable[LaunchFile], count: int) -> Sequence[LaunchFile]:
     """Return the files of which most blocks are read."""
     return sorted(files, key=lambda file: (-file.expected_blocks, file.path))[:count]
-
-
-def _blocks(files: Iterable[LaunchFile]) -> float:
-    return sum(file.expected_blocks for file in files)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..payload.families import file_family
@@ -34,16 +34,11 @@ class GroupPart:
     :param path: of the file, or of the directory that the files have in common; the
         name of a group that is too small to be listed.
     :param blocks: data blocks expected to be read of it.
-    :param first: name of the first of the files, if a directory is listed in several
-        parts, each no larger than the largest file.
-    :param last: name of the last one.
     """
 
     path: str
     files: int
     blocks: float
-    first: str = ""
-    last: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,10 +71,8 @@ def launch_groups(files: Sequence[LaunchFile]) -> list[LaunchGroup]:
         for name in order[:LISTED_GROUPS]
         if _blocks(members[name]) >= _LEAST_GROUP * whole
     ]
-    largest = max((file.expected_blocks for file in files), default=0.0)
     groups = [
-        _group(name, members[name], _parts(members[name], whole, largest))
-        for name in large
+        _group(name, members[name], _parts(members[name], whole)) for name in large
     ]
     small = {name: members[name] for name in order if name not in large}
     if small:
@@ -102,13 +95,10 @@ def _part(path: str, files: Sequence[LaunchFile]) -> GroupPart:
     return GroupPart(path=path, files=len(files), blocks=round(_blocks(files), 2))
 
 
-def _parts(
-    files: Iterable[LaunchFile], whole: float, largest: float
-) -> Iterator[GroupPart]:
+def _parts(files: Iterable[LaunchFile], whole: float) -> Iterator[GroupPart]:
     """Yield a group's largest files, and the others by directory.
 
     :param whole: blocks of the launch.
-    :param largest: blocks of its largest file.
     """
     ordered = sorted(files, key=lambda file: (-file.expected_blocks, file.path))
     single = [
@@ -121,31 +111,8 @@ def _parts(
     for file in ordered[len(single) :]:
         folders[posixpath.dirname(file.path) or _ROOT].append(file)
     for path, found in _few(folders).items():
-        yield from _pieces(path, found, largest)
-
-
-def _pieces(path: str, files: Sequence[LaunchFile], most: float) -> Iterator[GroupPart]:
-    """Yield a directory's files together, or by name in parts that are small enough.
-
-    :param most: blocks of a part.
-    """
-    pieces: list[list[LaunchFile]] = []
-    room = 0.0
-    for file in sorted(files, key=lambda file: file.path):
-        if file.expected_blocks > room:
-            pieces.append([])
-            room = most
-        pieces[-1].append(file)
-        room -= file.expected_blocks
-    for piece in pieces:
-        if len(piece) == 1:
-            yield _part(piece[0].path, piece)
-            continue
-        part = _part(path, piece)
-        if len(pieces) > 1:
-            first, last = (posixpath.basename(piece[end].path) for end in (0, -1))
-            part = replace(part, first=first, last=last)
-        yield part
+        name = found[0].path if len(found) == 1 else path
+        yield _part(name, found)
 
 
 def _few(folders: Mapping[str, list[LaunchFile]]) -> dict[str, list[LaunchFile]]:

@@ -1,4 +1,4 @@
-"""How large a payload's files are, and how they compress."""
+"""How a payload's files compress, by kind."""
 
 from __future__ import annotations
 
@@ -8,24 +8,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..core.units import KIB, MIB
 from ..payload.file_kinds import file_kind
 from ..trial.stored import find_incompressible
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping
 
-    from numpy.typing import NDArray
-
     from ..core.units import Interval
     from ..payload.layout import Layout
     from ..trial.stored import StoredSizes
 
-SIZE_CLASSES = (4 * KIB, 16 * KIB, 128 * KIB, MIB, 8 * MIB, 64 * MIB)
-"""Upper ends, bytes: from a page over a data block to what dominates a payload."""
-
-RANKS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000)
 LISTED_FILES = 10
+LARGEST = (1, 10)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,40 +28,6 @@ class ListedFile:
 
     path: str
     size_bytes: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SizeClass:
-    """Files of similar size.
-
-    :param up_to_bytes: None for the largest class.
-    """
-
-    up_to_bytes: int | None
-    files: int
-    raw_bytes: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Top:
-    """What so many of the largest files are of the payload, 0 to 1."""
-
-    files: int
-    share: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileSizes:
-    """How long files are; those of equal contents count once, empty ones not at all.
-
-    :param top: the largest, the two largest, and so on.
-    """
-
-    files: int
-    raw_bytes: int
-    classes: tuple[SizeClass, ...]
-    top: tuple[Top, ...]
-    largest: tuple[ListedFile, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,37 +58,17 @@ class Incompressible:
     largest: tuple[ListedFile, ...]
 
 
-def file_sizes(layout: Layout) -> FileSizes:
-    """Return how long the files of a layout are."""
-    order = np.argsort(-layout.sizes, kind="stable")
-    sizes = layout.sizes[order]
-    total = int(sizes.sum())
-    running = np.cumsum(sizes)
-    ranks = [rank for rank in RANKS if rank < len(sizes)] + [len(sizes)] * bool(total)
-    return FileSizes(
-        files=len(sizes),
-        raw_bytes=total,
-        classes=tuple(_classes(sizes)),
-        top=tuple(
-            Top(files=rank, share=int(running[rank - 1]) / total) for rank in ranks
-        ),
-        largest=tuple(
-            ListedFile(path=layout.paths[number], size_bytes=int(layout.sizes[number]))
-            for number in order[:LISTED_FILES].tolist()
-        ),
-    )
+def largest_shares(layout: Layout) -> dict[int, float]:
+    """Return what the largest files are of the payload, 0 to 1, by how many these are.
 
-
-def _classes(sizes: NDArray[np.int64]) -> list[SizeClass]:
-    places = np.searchsorted(np.array(SIZE_CLASSES), sizes, side="left")
-    return [
-        SizeClass(
-            up_to_bytes=end,
-            files=int((places == number).sum()),
-            raw_bytes=int(sizes[places == number].sum()),
-        )
-        for number, end in enumerate((*SIZE_CLASSES, None))
-    ]
+    Files of equal contents count once, empty ones not at all.
+    """
+    running = np.cumsum(-np.sort(-layout.sizes))
+    return {
+        count: int(running[min(count, len(running)) - 1]) / int(running[-1])
+        for count in LARGEST
+        if len(running) and running[-1]
+    }
 
 
 def file_kinds(stored: StoredSizes, executables: Container[str]) -> list[FileKind]:

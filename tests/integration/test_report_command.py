@@ -29,7 +29,6 @@ def test_saved_json_holds_all_that_pages_tell(
     assert advise(small_prime, "--format", "json", "-o", saved) == os.EX_OK
     report = json.loads(saved.read_text())
     jsonschema.validate(report, json.loads(schema_text("report")))
-    assert report["file_sizes"]["files"] > 1
     assert report["kinds"]
     assert report["findings"] is not None
     assert report["method"]["command"].startswith("compression-advisor advise ")

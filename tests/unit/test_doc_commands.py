@@ -96,7 +96,7 @@ def test_bash_completes_commands_options_and_values(tmp_path: Path) -> None:
     assert completed("lint", "--st") == ["--statistics"]
     assert completed("--quiet", "set", "--compression", "") == ["xz", "lzo"]
     assert completed("lint", "--format", "=", "gi") == ["github", "gitlab"]
-    assert completed("schema", "la") == ["launch-profile", "launch-set-comparison"]
+    assert completed("schema", "la") == ["launch-profile"]
     assert completed("rule", "SCA50")[:2] == ["SCA501", "SCA502"]
     assert completed("advise", "--device", "nvme") == ["nvme-laptop"]
     (tmp_path / "nvme.yaml").touch()

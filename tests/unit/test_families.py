@@ -65,14 +65,3 @@ def test_groups_hold_every_block_once() -> None:
 
 def test_launch_that_reads_nothing_has_no_groups() -> None:
     assert launch_groups(()) == []
-
-
-def test_directory_of_many_files_is_listed_in_parts_by_name() -> None:
-    small = [file(f"usr/lib/x86_64-linux-gnu/libx{n:02}.so.1", 1) for n in range(52)]
-    (libraries, programs) = launch_groups([*small, file("usr/bin/x", 20)])
-    several = [part for part in libraries.parts if part.files > 1]
-    assert [(part.first, part.last, part.files) for part in several] == [
-        ("libx12.so.1", "libx31.so.1", 20),
-        ("libx32.so.1", "libx51.so.1", 20),
-    ]
-    assert programs.parts[0].path == "usr/bin/x"

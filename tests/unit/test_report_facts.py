@@ -7,47 +7,25 @@ from dataclasses import replace
 import pytest
 
 from reports import COMPRESSED_SHARE, make_full_analysis, make_stored
-from snapcraft_compression_advisor.core.units import KIB
-from snapcraft_compression_advisor.launch.launch_set import LaunchFile
 from snapcraft_compression_advisor.launch.model import estimate_launch
 from snapcraft_compression_advisor.payload.layout import make_layout
 from snapcraft_compression_advisor.report.advise_details import blocks_known
 from snapcraft_compression_advisor.report.launch_files import (
-    LISTED_DIRECTORIES,
     heavy_files,
-    launch_directories,
 )
 from snapcraft_compression_advisor.report.payload_files import (
     file_kinds,
-    file_sizes,
     incompressible,
+    largest_shares,
 )
 
 
-def test_largest_files_are_told_with_what_they_make_up() -> None:
+def test_largest_files_make_up_a_share_of_the_payload() -> None:
     layout = make_layout([(f"f{number}", 10_000 - number) for number in range(120)])
-    sizes = file_sizes(layout)
-    shares = {top.files: top.share for top in sizes.top}
-    assert [file.path for file in sizes.largest] == [f"f{n}" for n in range(10)]
+    shares = largest_shares(layout)
     assert shares[10] == pytest.approx(99_955 / (1_200_000 - 7_140))
-    assert shares[120] == 1.0
-    assert list(shares) == sorted(shares)
-
-
-def test_every_file_is_in_one_class_of_size() -> None:
-    sizes = [1, 4 * KIB, 4 * KIB + 1, 128 * KIB, 200_000_000]
-    report = file_sizes(make_layout([(str(each), each) for each in sizes]))
-    by_end = {each.up_to_bytes: each.files for each in report.classes}
-    assert by_end[4 * KIB] == 2
-    assert by_end[16 * KIB] == 1
-    assert by_end[128 * KIB] == 1
-    assert by_end[None] == 1
-    assert sum(each.raw_bytes for each in report.classes) == report.raw_bytes
-
-
-def test_payload_without_contents_has_no_shares() -> None:
-    sizes = file_sizes(make_layout([]))
-    assert (sizes.files, sizes.raw_bytes, sizes.top, sizes.largest) == (0, 0, (), ())
+    assert largest_shares(make_layout([("one", 7)])) == {1: 1.0, 10: 1.0}
+    assert largest_shares(make_layout([])) == {}
 
 
 def test_kinds_are_summed_by_codec() -> None:
@@ -72,39 +50,6 @@ def test_what_does_not_compress_is_named() -> None:
     assert found.stored_bytes.mid == 700_000
     assert [file.path for file in found.largest] == ["usr/share/calc/sound.ogg"]
     assert incompressible(make_stored(), "lz4") is None
-
-
-def launch_file(path: str, blocks: int) -> LaunchFile:
-    return LaunchFile(
-        path=path, size_bytes=blocks * 128 * KIB, blocks=((0, blocks - 1),)
-    )
-
-
-def directories_of(*files: LaunchFile) -> dict[str, tuple[int, float]]:
-    launch_set = make_full_analysis().launches[0].launch_set
-    found = launch_directories(replace(launch_set, files=files))
-    return {each.path: (each.files, each.blocks) for each in found}
-
-
-def test_directories_are_told_with_their_own_files() -> None:
-    files = (launch_file("a/x", 2), launch_file("a/b/y", 3), launch_file("z", 1))
-    assert directories_of(*files) == {"a/b": (1, 3), "a": (1, 2), ".": (1, 1)}
-
-
-def test_too_many_directories_count_with_the_ones_that_they_lie_in() -> None:
-    many = [launch_file(f"data/t{number:03}/x", 1) for number in range(200)]
-    found = directories_of(*many, launch_file("bin/x", 9))
-    assert len(found) <= LISTED_DIRECTORIES
-    assert found["bin"] == (1, 9)
-    assert sum(blocks for _, blocks in found.values()) == 209
-    assert found["data"][0] > 180
-
-
-def test_directory_counts_not_with_another_before_those_within_it() -> None:
-    within = [launch_file(f"data/t{number:02}/x", 5) for number in range(20)]
-    found = directories_of(*within, launch_file("data/x", 1), launch_file("b/x", 9))
-    assert "." not in found
-    assert sum(blocks for _, blocks in found.values()) == 110
 
 
 def test_heaviest_file_comes_first_with_what_it_costs_alone() -> None:

@@ -14,7 +14,7 @@ from snapcraft_compression_advisor.launch.guess.candidates import find_candidate
 from snapcraft_compression_advisor.launch.guess.explain import explain
 from snapcraft_compression_advisor.launch.guess.guess import static_launch_set
 from snapcraft_compression_advisor.payload.elf import LEAST_CARRIED_BYTES
-from snapcraft_compression_advisor.report.compare import render_explanation_text
+from snapcraft_compression_advisor.report.guess import render_explanation_text
 
 BLOCK = 128 * 1024
 SITE = "lib/python3.11/site-packages"

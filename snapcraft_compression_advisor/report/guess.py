@@ -1,4 +1,4 @@
-"""A guessed launch set, and how it compares with a recorded one: text and JSON."""
+"""A guessed launch set, and why a file is in it."""
 
 from __future__ import annotations
 
@@ -6,30 +6,20 @@ from typing import TYPE_CHECKING
 
 from ..core.printable import printable
 from ..core.units import counted, format_bytes, join_ends
-from ..launch.comparison import NAMED_FROM, block_bytes
-from ..payload.inventory import block_count
-from .document import document_text, part
+from ..payload.inventory import block_bytes, block_count
 from .lines import COLUMNS, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from ..launch.comparison import Comparison
     from ..launch.guess.explain import Explanation
     from ..launch.launch_set import LaunchFile, LaunchSet
 
 LISTED_FILES = 15
-"""Files of each kind; the JSON names all."""
+"""Largest ones; the JSON names all."""
 
 LISTED_RUNS = 40
 """Runs of blocks of one file."""
-
-
-def render_comparison_json(comparison: Comparison, *, app: str) -> str:
-    """Return a comparison as JSON."""
-    names = "recall precision read_bytes named_bytes expected_bytes gone"
-    files = [part(each, "path missed_bytes vain_bytes") for each in comparison.files]
-    return document_text(part(comparison, names, app=app, files=files))
 
 
 def expected_bytes(file: LaunchFile) -> float:
@@ -88,42 +78,6 @@ def render_explanation_text(found: Explanation) -> str:
     ]
     if more := len(found.blocks) - LISTED_RUNS:
         lines += [f"and {counted(more, 'run')} more"] if more > 0 else []
-    return "\n".join(lines) + "\n"
-
-
-def render_comparison_text(comparison: Comparison) -> str:
-    """Return how a guess compares with a recorded launch."""
-    ratio = comparison.read_per_expected
-    text = (
-        f"The recorded launch read {format_bytes(comparison.read_bytes)}. The guess "
-        f"names {format_bytes(comparison.named_bytes)}: blocks that it expects in "
-        f"{NAMED_FROM:.0%} of launches or more. All figures count whole data blocks."
-    )
-    lines = [
-        *wrapped(text, COLUMNS),
-        "",
-        f"recall     {comparison.recall:6.1%}  of the bytes read were named",
-        f"precision  {comparison.precision:6.1%}  of the bytes named were read",
-    ]
-    if ratio is not None:
-        lines.append(f"read       {ratio:6.2f}  bytes for each byte expected")
-    missed = [(file.missed_bytes, file.path) for file in comparison.missed()]
-    in_vain = [(file.vain_bytes, file.path) for file in comparison.in_vain()]
-    for title, files in (
-        ("read, but not named", missed),
-        ("named, but not read", in_vain),
-    ):
-        if files:
-            lines += ["", f"{title}: {format_bytes(sum(size for size, _ in files))}"]
-            lines += list(_listed(files))
-    if comparison.gone:
-        names = ", ".join(printable(name) for name in comparison.gone[:LISTED_FILES])
-        more = len(comparison.gone) - LISTED_FILES
-        text = f"Recorded, but not in this payload: {names}"
-        lines += [
-            "",
-            *wrapped(text + (f" and {more} more" * (more > 0)), COLUMNS),
-        ]
     return "\n".join(lines) + "\n"
 
 

@@ -6,16 +6,15 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..codecs.codec import DATA_BLOCK_BYTES
-from ..payload.inventory import block_count
-from .fit import fit_profile
+from snapcraft_compression_advisor.launch.fit import fit_profile
+from snapcraft_compression_advisor.payload.inventory import block_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ..payload.inventory import Inventory
-    from .launch_set import LaunchFile
-    from .profile import LaunchProfile
+    from snapcraft_compression_advisor.launch.launch_set import LaunchFile
+    from snapcraft_compression_advisor.launch.profile import LaunchProfile
+    from snapcraft_compression_advisor.payload.inventory import Inventory
 
 NAMED_FROM = 1 / 3
 """A block counts as named from this share on. One that is missed makes the answer wrong
@@ -129,12 +128,3 @@ def compare_launches(
         files=tuple(files),
         gone=fitted.gone,
     )
-
-
-def block_bytes(size_bytes: int, number: int) -> int:
-    """Return the length of one data block of a file.
-
-    :param number: 0 for the first.
-    """
-    last = block_count(size_bytes) - 1
-    return size_bytes - last * DATA_BLOCK_BYTES if number == last else DATA_BLOCK_BYTES

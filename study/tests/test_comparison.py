@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from comparison import Comparison, FileDifference, compare_launches
 from payloads import make_inventory
-from snapcraft_compression_advisor.launch.comparison import (
-    Comparison,
-    FileDifference,
-    block_bytes,
-    compare_launches,
-)
 from snapcraft_compression_advisor.launch.launch_set import LaunchFile
 from snapcraft_compression_advisor.launch.profile import LaunchProfile, ProfileFile
+from snapcraft_compression_advisor.payload.inventory import block_bytes
 
 BLOCK = 128 * 1024
 SIZES = {"a": 3 * BLOCK, "b": BLOCK + 5, "c": 7}
