@@ -20,10 +20,10 @@ from .advice.month import usual_downloads
 from .advice.recommendation import SNAPCRAFT_DEFAULT, Recommendation, recommend
 from .codecs import SHIPPABLE
 from .core.errors import BadDataError
-from .core.units import Interval
+from .core.units import Interval, combined
 from .devices.device import DeviceProfile
 from .launch.launch_set import select_apps
-from .launch.model import combined, total_s
+from .launch.model import total_s
 from .launch.narrowing import average_figures, average_saving
 from .launches import (
     LaunchAnalysis,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from .advice.evidence import ColdStart, Habits, Policy, Saving
 from .advice.month import Month
@@ -23,7 +23,9 @@ from .advice.reasons import (
 )
 from .core.printable import printable
 from .core.units import Interval, format_bytes, format_range, format_seconds, seconds
-from .launch.launch_set import BlindReason
+
+if TYPE_CHECKING:
+    from .launch.launch_set import BlindReason
 
 _BLIND: Mapping[BlindReason, str] = {
     "computed-command": "{where} starts a program whose name it computes",

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from enum import Enum
 
-from ..core.units import Interval
-from ..launch.model import combined
+from ..core.units import Interval, combined
 from .evidence import Downloads, Policy, Saving, download_seconds
 from .month import month_of
 from .reasons import Compression

@@ -6,11 +6,13 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import NormalDist
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from ..core.errors import UsageError
 from ..core.units import Interval
-from ..launch.narrowing import Narrowing
+
+if TYPE_CHECKING:
+    from ..launch.narrowing import Narrowing
 
 IMPERCEPTIBLE_S = 0.1
 """A delay that still feels like none: J. Nielsen, Usability Engineering, 1993, chapter

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from ..core.units import Interval
-from ..launch.model import combined
+from ..core.units import Interval, combined
 from .evidence import Downloads, Habits, Saving, download_seconds
 
 if TYPE_CHECKING:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -110,6 +111,46 @@ class Figure:
     def __str__(self) -> str:
         middle, ends = self.parts
         return f"{middle} ({ends})" if ends else middle
+
+
+def combined(
+    total: Callable[[Sequence[float]], float], figures: Sequence[Interval]
+) -> Interval:
+    """Return a total of independent figures, with the interval that theirs make.
+
+    Each figure goes to either end while the others stay in the middle; the distances
+    add up by their squares (ISO/IEC Guide 98-3, 5.1.2), within what is possible.
+    """
+    mid = total([figure.mid for figure in figures])
+    squares = zip(*squares_of(total, figures), strict=True)
+    below, above = map(sum, squares)
+    lowest = min(mid, total([figure.low for figure in figures]))
+    low = mid - math.sqrt(below)
+    return Interval(
+        low=max(low, lowest) if lowest >= 0 else low,
+        mid=mid,
+        high=mid + math.sqrt(above),
+    )
+
+
+def squares_of(
+    total: Callable[[Sequence[float]], float], figures: Sequence[Interval]
+) -> Iterator[tuple[float, float]]:
+    """Yield for each figure the squares of the distances that it alone makes.
+
+    Below the total's middle, and above it.
+    """
+    middles = [figure.mid for figure in figures]
+    mid = total(middles)
+    for place, figure in enumerate(figures):
+        ends = [
+            total([*middles[:place], end, *middles[place + 1 :]])
+            for end in (figure.low, figure.high)
+        ]
+        yield (
+            max(0.0, *(mid - end for end in ends)) ** 2,
+            max(0.0, *(end - mid for end in ends)) ** 2,
+        )
 
 
 def seconds(value: Interval | float) -> Figure:

@@ -7,16 +7,16 @@ from math import sqrt
 from typing import TYPE_CHECKING, Literal
 
 from ..core.units import Interval
-from ..launch.model import BlockSums, LaunchEstimate, cost_of_blocks, sum_blocks
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # rules that need no analysis load this
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ..devices.device import DeviceProfile
     from ..launch.launch_set import LaunchFile, LaunchSet
+    from ..launch.model import BlockSums, LaunchEstimate
     from .build import Build
 
-_Part = tuple[Literal["same", "old", "new"], int, LaunchEstimate]
+_Part = tuple[Literal["same", "old", "new"], int, "LaunchEstimate"]
 """A launch's blocks of one group in one of the builds: the group, their sign, cost."""
 
 Verdict = Literal["slower", "faster", "same", "undecided"]
@@ -105,6 +105,8 @@ class _Reads:
 
     def estimate(self, sums: BlockSums, device: DeviceProfile) -> LaunchEstimate:
         """Return what some of its blocks cost on a device."""
+        from ..launch.model import cost_of_blocks  # noqa: PLC0415 # numpy
+
         return cost_of_blocks(sums, self.launch_set, self.build.codec, device)
 
     def seconds_by_file(self, device: DeviceProfile) -> dict[str, float]:
@@ -153,6 +155,8 @@ def _alike(old: Build, new: Build, unchanged: frozenset[str]) -> tuple[Build, Bu
 
 
 def _reads(build: Build, launch_set: LaunchSet, same: set[str]) -> _Reads:
+    from ..launch.model import BlockSums, sum_blocks  # noqa: PLC0415 # numpy
+
     def sums(files: Iterable[LaunchFile]) -> BlockSums:
         return sum_blocks(replace(launch_set, files=tuple(files)), build.trial)
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..codecs import CODECS
-from ..core.units import Interval
+from ..core.units import Interval, combined
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -192,46 +192,6 @@ def total_s(figures: Sequence[float]) -> float:
     """Return seconds from seeks, transfer and work, and the launch's shares of them."""
     seeks, transfer, work, seek_share, read_share, waited_share = figures
     return seeks * seek_share + (transfer + work * waited_share) * read_share
-
-
-def combined(
-    total: Callable[[Sequence[float]], float], figures: Sequence[Interval]
-) -> Interval:
-    """Return a total of independent figures, with the interval that theirs make.
-
-    Each figure goes to either end while the others stay in the middle; the distances
-    add up by their squares (ISO/IEC Guide 98-3, 5.1.2), within what is possible.
-    """
-    mid = total([figure.mid for figure in figures])
-    squares = zip(*squares_of(total, figures), strict=True)
-    below, above = map(sum, squares)
-    lowest = min(mid, total([figure.low for figure in figures]))
-    low = mid - math.sqrt(below)
-    return Interval(
-        low=max(low, lowest) if lowest >= 0 else low,
-        mid=mid,
-        high=mid + math.sqrt(above),
-    )
-
-
-def squares_of(
-    total: Callable[[Sequence[float]], float], figures: Sequence[Interval]
-) -> Iterator[tuple[float, float]]:
-    """Yield for each figure the squares of the distances that it alone makes.
-
-    Below the total's middle, and above it.
-    """
-    middles = [figure.mid for figure in figures]
-    mid = total(middles)
-    for place, figure in enumerate(figures):
-        ends = [
-            total([*middles[:place], end, *middles[place + 1 :]])
-            for end in (figure.low, figure.high)
-        ]
-        yield (
-            max(0.0, *(mid - end for end in ends)) ** 2,
-            max(0.0, *(end - mid for end in ends)) ** 2,
-        )
 
 
 def cost_of_files(

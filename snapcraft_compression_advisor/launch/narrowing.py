@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..core.units import Interval
-from .model import LaunchEstimate, calibrated_work, combined, saved_figures, total_s
+from ..core.units import Interval, combined
+from .model import LaunchEstimate, calibrated_work, saved_figures, total_s
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,12 +6,12 @@ import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from ..analysis import Analysis
 from ..core.units import Interval, format_bytes, format_range, join_ends
-from ..diff.figures import BaselineDelta
 from .finding import Origin
 
 if TYPE_CHECKING:
+    from ..analysis import Analysis
+    from ..diff.figures import BaselineDelta
     from ..refresh.delta import DeltaFormat
 
 _MANY_LAUNCHES = 1_000

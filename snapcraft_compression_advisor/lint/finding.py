@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from ..core.printable import printable
 from ..core.units import Interval
-from ..diff.figures import BaselineBuild, PayloadFigures
 from ..project.edit import Edit
+
+if TYPE_CHECKING:
+    from ..diff.figures import BaselineBuild, PayloadFigures
 
 MOST_FILES = 200
 """That a finding names; there may be more."""

@@ -6,17 +6,21 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..core.errors import BadDataError, UsageError
 from ..core.units import Interval
-from ..devices.device import DeviceProfile
-from ..launches import LaunchAnalysis, estimates_of, whole_read
+from ..launches import estimates_of, whole_read
 from ..payload.source import ComponentDirectory
 from ..project.edit import Edit
 from ..project.project_lines import NULL, ProjectLines, read_project_lines
 from ..project.set_scalar import set_compression
-from ..trial.result import Progress, TrialResult
 from ..trial.sampled import run_sampled_trial
+
+if TYPE_CHECKING:
+    from ..devices.device import DeviceProfile
+    from ..launches import LaunchAnalysis
+    from ..trial.result import Progress, TrialResult
 
 _COMPONENT_NAME = re.compile("[a-z0-9-]+")
 

@@ -7,18 +7,18 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ..advice.recommendation import SNAPCRAFT_DEFAULT
-from ..analysis import Analysis
-from ..diff.figures import BaselineBuild
-from ..payload.inventory import Inventory
-from ..payload.snap_yaml import SnapMetadata
-from ..payload.survey import Survey
-from ..preflight.packing import Packing, PreviousSnap
-from ..settings.lint_policy import LintPolicy
 from .finding import Evidence, Finding, Fix, Gain, Location, Severity
-from .project import ProjectFile
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # the texts of rules are shown without an analysis
+    from ..analysis import Analysis
+    from ..diff.figures import BaselineBuild
+    from ..payload.inventory import Inventory
+    from ..payload.snap_yaml import SnapMetadata
+    from ..payload.survey import Survey
+    from ..preflight.packing import Packing, PreviousSnap
     from ..preflight.resquash import Resquash
+    from ..settings.lint_policy import LintPolicy
+    from .project import ProjectFile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,10 +22,9 @@ from snapcraft_compression_advisor.advice.recommendation import (
 )
 from snapcraft_compression_advisor.cli.policy_options import policy_options
 from snapcraft_compression_advisor.core.errors import BadDataError, UsageError
-from snapcraft_compression_advisor.core.units import Interval
+from snapcraft_compression_advisor.core.units import Interval, combined
 from snapcraft_compression_advisor.launch.model import (
     LaunchEstimate,
-    combined,
     seconds_saved,
     total_s,
 )

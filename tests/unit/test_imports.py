@@ -79,6 +79,13 @@ def test_help_and_version_load_nothing_that_analyses_need(
     assert rooms == {"cli", "core"}
 
 
+@pytest.mark.parametrize("arguments", [["rule", "SCA101"], ["rule"]], ids=" ".join)
+def test_texts_of_rules_load_no_analysis(arguments: list[str], tmp_path: Path) -> None:
+    found = loaded(tmp_path, *arguments)
+    assert not found & OF_FEW_RUNS
+    assert not found & {"numpy", f"{OWN}.analysis", f"{OWN}.trial", f"{OWN}.launch"}
+
+
 def test_lint_loads_what_it_uses(prime: Path) -> None:
     found = loaded(prime.parent, "lint", "prime")
     assert not found & OF_FEW_RUNS

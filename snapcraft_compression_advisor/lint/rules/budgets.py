@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from ...analysis import Analysis
 from ...core.units import Interval, format_bytes, format_seconds
-from ...launches import LaunchAnalysis
 from ...payload.snap_yaml import COMPONENT_TYPE
 from ..figures import bytes_text, seconds_text, size_origin
 from ..finding import Evidence, Finding
 from ..rule import RECORD, Context, Rule, current_codec
+
+if TYPE_CHECKING:
+    from ...analysis import Analysis
+    from ...launches import LaunchAnalysis
 
 NO_BUDGET = "compression-advisor.yaml sets no such budget"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from ...advice.evidence import Policy
 from ...advice.recommendation import SNAPCRAFT_DEFAULT
@@ -12,9 +12,11 @@ from ...core.units import Interval, format_bytes
 from ...payload.snap_yaml import COMPONENT_TYPE
 from ..figures import bytes_text, seconds_text, share_text
 from ..finding import Evidence, Finding, Fix, Location, Origin
-from ..project import ComponentSizes
 from ..rule import Context, Rule, compression_place, current_codec, no_project
 from .compression import compression_fix, say_reader
+
+if TYPE_CHECKING:
+    from ..project import ComponentSizes
 
 _NEGLIGIBLE = Policy().negligible_growth
 

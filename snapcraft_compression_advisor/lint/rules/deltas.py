@@ -7,7 +7,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ...core.units import Interval, format_bytes
-from ...diff.figures import BaselineDelta
 from ...settings.quantities import Share
 from ..figures import bytes_text, delta_name
 from ..finding import MOST_FILES, Evidence, Finding, Location, Origin
@@ -15,6 +14,7 @@ from ..rule import Context, Judge, Rule, image_place, no_baseline
 from .budgets import NO_BUDGET
 
 if TYPE_CHECKING:
+    from ...diff.figures import BaselineDelta
     from ...refresh.changes import ChangeKind, FileChange
 
 LEAST_BYTES = 100_000

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...core.units import format_bytes, join_ends
-from ...trial.stored import find_incompressible
 from ..figures import share_text
 from ..finding import Evidence, Finding
 from ..rule import Context, Rule, no_sizes, priced_codec
@@ -42,6 +41,8 @@ def incompressible_payload(rule: Rule, context: Context) -> Iterator[Finding]:
     stored, codec = context.analysis.trial.stored, priced_codec(context)
     if stored is None or codec is None:
         return
+    from ...trial.stored import find_incompressible  # noqa: PLC0415 # numpy
+
     found = find_incompressible(stored, codec, among=context.inventory.entries)
     if found is None or not found.total_bytes:
         return

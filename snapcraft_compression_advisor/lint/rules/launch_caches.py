@@ -5,11 +5,14 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterator, Mapping
 from functools import partial
+from typing import TYPE_CHECKING
 
-from ...launches import LaunchAnalysis
-from ...payload.caches import CacheFault, CacheKind
 from ..finding import MOST_FILES, Evidence, Finding, Location
 from ..rule import Context, Judge, Rule
+
+if TYPE_CHECKING:
+    from ...launches import LaunchAnalysis
+    from ...payload.caches import CacheFault, CacheKind
 
 _IN_DIRECTORIES = ("fonts", "python-bytecode")
 """Kinds of caches that are many files in a directory."""

@@ -5,19 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ...core.units import Interval, format_bytes
-from ...devices.device import DeviceProfile
-from ...launch.launch_set import LaunchFile, LaunchSet
-from ...launch.model import cost_of_files, expect_blocks
-from ...launches import LaunchAnalysis
 from ...payload.paths import PathResolver
 from ...payload.snap_yaml import COMPONENT_TYPE
 from ...payload.stack import place_of
-from ...trial.result import CodecTrial
 from ..figures import interval_text, seconds_text
 from ..finding import Evidence, Finding, Fix, Gain, Location
 from ..rule import RECORD, Context, Rule, current_codec
+
+if TYPE_CHECKING:
+    from ...devices.device import DeviceProfile
+    from ...launch.launch_set import LaunchFile, LaunchSet
+    from ...launches import LaunchAnalysis
+    from ...trial.result import CodecTrial
 
 FEW = 3
 """Files that a reader can look into one by one."""
@@ -153,6 +155,8 @@ def _dominates(seconds: float, share: float) -> bool:
 
 def _largest(launch_set: LaunchSet, trial: CodecTrial) -> tuple[LaunchFile, ...]:
     """Return the files of which most is read, as it is stored."""
+    from ...launch.model import expect_blocks  # noqa: PLC0415 # numpy
+
     expected = expect_blocks(launch_set, trial.blocks.places)
     sizes = expected.stored_bytes_by_file(trial.blocks)
     pairs = zip(sizes, launch_set.files, strict=True)
@@ -167,6 +171,8 @@ def _dominance(
     largest: tuple[LaunchFile, ...],
 ) -> _Dominance:
     """Return the fewest files that take most, or else the few heaviest."""
+    from ...launch.model import cost_of_files  # noqa: PLC0415 # numpy
+
     launch_set = launch.launch_set
     costs = sorted(
         (
@@ -202,6 +208,8 @@ def _evidence(
     device: DeviceProfile,
     files: tuple[LaunchFile, ...],
 ) -> Iterator[Evidence]:
+    from ...launch.model import cost_of_files  # noqa: PLC0415 # numpy
+
     codecs = context.analysis.trial.codecs
     for file in files:
         yield Evidence(

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from ...preflight.packing import EntryFault, Packing, find_unpacked_faults
+from ...preflight.packing import find_unpacked_faults
 from ...squashfs.mksquashfs import SYSTEM_SNAP_TYPES
 from ..finding import Evidence, Finding, Fix
 from ..rule import Context, Rule, current_codec, no_image
@@ -18,6 +19,9 @@ from .preflight_image import (
     measured,
     repacked_packing,
 )
+
+if TYPE_CHECKING:
+    from ...preflight.packing import EntryFault, Packing
 
 ROOT_NAME = "(root directory)"
 """What findings call the entry whose path is empty."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from typing import TYPE_CHECKING
 
 from ...codecs import CODECS
 from ...codecs.codec import DATA_BLOCK_BYTES
@@ -17,10 +18,12 @@ from ...preflight.differences import (
     SNAP_FLAGS,
     odd_flags,
 )
-from ...preflight.packing import Packing
 from ...squashfs.mksquashfs import MINIMUM_IMAGE_BYTES, SYSTEM_SNAP_TYPES
 from ..finding import Evidence, Finding, Fix
 from ..rule import Context, Rule, no_image
+
+if TYPE_CHECKING:
+    from ...preflight.packing import Packing
 
 _GIB = 1024 * MIB
 COMPRESSED_LIMIT_BYTES = 5 * _GIB

@@ -6,11 +6,11 @@ import posixpath
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from ...advice.evidence import download_seconds
-from ...analysis import Analysis
 from ...core.units import Interval, format_bytes
-from ...payload.needless import NeedlessFile, NeedlessKind
+from ...payload.needless import NeedlessFile
 from ..figures import bytes_text, share_text
 from ..finding import MOST_FILES, Evidence, Finding, Gain, Location
 from ..rule import (
@@ -22,6 +22,10 @@ from ..rule import (
     no_sizes,
     priced_codec,
 )
+
+if TYPE_CHECKING:
+    from ...analysis import Analysis
+    from ...payload.needless import NeedlessKind
 
 LEAST_BYTES = 100_000
 LEAST_SHARE = 0.001
