@@ -175,11 +175,9 @@ class Found:
         """Return the advice as JSON."""
         from ..report.advise_json import advise_json  # noqa: PLC0415 # a text has none
 
-        entries = self.payload.inventory.entries.values()
         return advise_json(
             self.analysis,
             linted=self.linted,
-            executables=frozenset(entry.path for entry in entries if entry.executable),
             command=self.command,
         )
 

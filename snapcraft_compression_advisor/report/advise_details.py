@@ -20,6 +20,7 @@ from ..core.units import (
 )
 from ..launch.stack import AVERAGE_CONSUMER
 from ..lint.figures import size_origin
+from ..trial.stored import find_incompressible
 from ..wording import asked, habits_text, sentences
 from .answer import deciding_launch
 from .launch_files import heavy_files
@@ -27,7 +28,7 @@ from .launch_groups import launch_groups
 from .lint_formats.phrases import details
 from .model import Entry, Section, Step, Table
 from .month import month_section
-from .payload_files import file_kinds, incompressible
+from .payload_files import file_kinds
 from .stack import stack_section
 from .undecided import record_installed, what_decides
 from .words import accuracy, how_known, kernel_phrase, not_shipped
@@ -54,6 +55,7 @@ launch; ``study/accuracy.py`` prints these lines, and a test compares them."""
 
 _DECIDING = {"first": "the first target app", "every": "every target app"}
 _SHOWN_GROUPS = 5
+_SHOWN_KINDS = 12
 _NARROWER = 0.95
 """Of an interval's width, so much at most is worth saying."""
 _AVERAGE = "average of users"
@@ -139,11 +141,10 @@ def _gains(analysis: Analysis) -> Section | None:
         )
         for each in savings
     )
-    texts = (_why_narrow(analysis, advice.decisive), *_narrowing(advice.decisive))
     return Section(
         title="What lzo saves per cold start",
         origin="Estimated, with intervals.",
-        sentences=tuple(each for each in texts if each),
+        sentences=tuple(_narrowing(advice.decisive)),
         tables=(
             Table(
                 heads=("app", "device", "lzo saves", "verdict there"),
@@ -151,26 +152,6 @@ def _gains(analysis: Analysis) -> Section | None:
                 words=frozenset((1, 3)),
             ),
         ),
-    )
-
-
-def _why_narrow(analysis: Analysis, saving: Saving | None) -> str:
-    """Return why the difference of two wide intervals is narrow; empty if it isn't."""
-    launches = (
-        e for e in analysis.launches if saving and e.launch_set.app == saving.app
-    )
-    launch = next(launches, None)
-    costs = launch.estimates.get(saving.device, {}) if launch and saving else {}
-    if saving is None or not {*SHIPPABLE} <= costs.keys():
-        return ""
-    xz, lzo, saved = costs["xz"].added_s, costs["lzo"].added_s, saving.seconds
-    if lzo.high <= xz.low or xz.high - xz.low <= saved.high - saved.low:
-        return ""
-    return (
-        f"On {saving.device}, xz adds {seconds(xz)} and lzo {seconds(lzo)}, and yet "
-        f"the difference is {seconds(saved)}: both codecs run on the same device and "
-        "load the same data blocks, so errors in these figures move both times in "
-        "the same direction."
     )
 
 
@@ -323,9 +304,7 @@ def _steps(analysis: Analysis) -> Section | None:
 def _kinds(analysis: Analysis) -> Section | None:
     """Return how kinds of files compress."""
     stored = analysis.trial.stored
-    kinds = (
-        [each for each in file_kinds(stored, ()) if each.raw_bytes] if stored else []
-    )
+    kinds = [each for each in file_kinds(stored) if each.raw_bytes] if stored else []
     if stored is None or not kinds:
         return None
     codecs = [name for name in SHIPPABLE if name in kinds[0].stored_bytes]
@@ -336,17 +315,17 @@ def _kinds(analysis: Analysis) -> Section | None:
             size(each.raw_bytes),
             *(size(each.stored_bytes[codec]) for codec in codecs),
         )
-        for each in kinds
+        for each in kinds[:_SHOWN_KINDS]
     )
-    texts = ["The kind of a file is taken from its name."]
-    found = incompressible(stored, "xz")
+    texts = ["The kind of a file is taken from its path."]
+    found = find_incompressible(stored, "xz", among=stored.layout.file_numbers)
     if found is not None and found.total_bytes:
         share = percent(min(1.0, found.stored_bytes.mid / found.total_bytes))
-        names = first_of([each.path for each in found.largest])
+        names = first_of([each.path for each in found.files])
         texts.append(
             "Blocks that don't compress (they keep 95% of their length or more) make "
             f"up {share} of the image's data with xz, in "
-            f"{counted(found.files, 'file')}: {names}."
+            f"{counted(len(found.files), 'file')}: {names}."
         )
     return Section(
         title="What compresses, and what doesn't",

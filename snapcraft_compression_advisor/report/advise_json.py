@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..trial.stored import find_incompressible
 from ..wording import sentences
 from .advise_details import blocks_known, origin_of
 from .document import Part, document_text, part
@@ -11,38 +12,37 @@ from .launch_files import heavy_files
 from .launch_groups import launch_groups
 from .lint_formats.json import finding_parts
 from .month import month_part
-from .payload_files import file_kinds, incompressible
+from .payload_files import file_kinds
 from .stack import stack_part, stack_snaps, stack_whole
 from .undecided import what_decides
 
 if TYPE_CHECKING:
-    from collections.abc import Container
-
     from ..advice.evidence import Saving
     from ..analysis import Analysis
     from ..launch.fit import FittedProfile
     from ..launch.model import LaunchEstimate
     from ..launches import LaunchAnalysis
     from ..lint.finding import LintedPayload
+    from ..trial.stored import StoredSizes
+
+
+_LISTED_FILES = 10
 
 
 def advise_json(
     analysis: Analysis,
     *,
     linted: LintedPayload | None = None,
-    executables: Container[str] = (),
     command: str = "",
 ) -> str:
     """Return an analysis as JSON text.
 
     :param linted: findings on the same payload; None if it wasn't linted.
-    :param executables: paths of files that somebody may run, for the kinds of files.
     :param command: that made the figures, as it was given.
     """
     document = advise_part(
         analysis,
         linted=linted,
-        executables=executables,
         command=command,
     )
     return document_text(document)
@@ -52,7 +52,6 @@ def advise_part(
     analysis: Analysis,
     *,
     linted: LintedPayload | None = None,
-    executables: Container[str] = (),
     command: str = "",
 ) -> Part:
     """Return an analysis as JSON has it, as :func:`advise_json` takes it."""
@@ -83,8 +82,8 @@ def advise_part(
         ),
         launches=[_launch(analysis, each) for each in analysis.launches],
         recommendation=_recommendation(analysis),
-        kinds=file_kinds(stored, executables) if stored else [],
-        incompressible=incompressible(stored, "xz") if stored else None,
+        kinds=file_kinds(stored) if stored else [],
+        incompressible=_incompressible(stored) if stored else None,
         findings=None if linted is None else finding_parts(linted),
         method=part(
             analysis,
@@ -100,6 +99,23 @@ def advise_part(
             ),
         ),
         month=month_part(month) if month else None,
+    )
+
+
+def _incompressible(stored: StoredSizes) -> Part | None:
+    """Return what xz doesn't make smaller; None if nothing is known of xz."""
+    found = find_incompressible(stored, "xz", among=stored.layout.file_numbers)
+    if found is None:
+        return None
+    return part(
+        found,
+        "stored_bytes total_bytes",
+        codec="xz",
+        files=len(found.files),
+        largest=[
+            part(each, "path", size_bytes=round(each.stored_bytes))
+            for each in found.files[:_LISTED_FILES]
+        ],
     )
 
 

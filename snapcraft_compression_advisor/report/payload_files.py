@@ -8,31 +8,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..payload.file_kinds import file_kind
-from ..trial.stored import find_incompressible
+from ..payload.families import file_family
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping
+    from collections.abc import Mapping
 
     from ..core.units import Interval
     from ..payload.layout import Layout
     from ..trial.stored import StoredSizes
 
-LISTED_FILES = 10
 LARGEST = (1, 10)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ListedFile:
-    """A file and a size of it."""
-
-    path: str
-    size_bytes: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class FileKind:
-    """Files of a kind, which their names tell.
+    """Files of a kind, by their paths.
 
     :param raw_bytes: without holes and blocks of zeros.
     :param stored_bytes: what their data blocks take in the image, by codec.
@@ -42,20 +32,6 @@ class FileKind:
     files: int
     raw_bytes: int
     stored_bytes: Mapping[str, Interval]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Incompressible:
-    """Blocks that keep 95 % of their length or more; those under 4 KiB don't count.
-
-    :param total_bytes: of all data blocks in the image.
-    """
-
-    codec: str
-    stored_bytes: Interval
-    total_bytes: float
-    files: int
-    largest: tuple[ListedFile, ...]
 
 
 def largest_shares(layout: Layout) -> dict[int, float]:
@@ -71,16 +47,10 @@ def largest_shares(layout: Layout) -> dict[int, float]:
     }
 
 
-def file_kinds(stored: StoredSizes, executables: Container[str]) -> list[FileKind]:
-    """Return what each kind of file takes with every codec, the largest kind first.
-
-    :param executables: paths of the files that somebody may run.
-    """
+def file_kinds(stored: StoredSizes) -> list[FileKind]:
+    """Return what each kind of file takes with every codec, the largest kind first."""
     layout = stored.layout
-    kinds = np.array(
-        [file_kind(path, executable=path in executables) for path in layout.paths],
-        dtype=object,
-    )
+    kinds = np.array([file_family(path) for path in layout.paths], dtype=object)
     owners = layout.files_of_blocks()
     raw_bytes = np.where(layout.holes, 0, layout.raw_bytes())
     found = []
@@ -100,20 +70,3 @@ def file_kinds(stored: StoredSizes, executables: Container[str]) -> list[FileKin
             )
         )
     return sorted(found, key=lambda each: (-each.raw_bytes, each.kind))
-
-
-def incompressible(stored: StoredSizes, codec: str) -> Incompressible | None:
-    """Return what a codec doesn't make smaller; ``None`` where nothing is known."""
-    found = find_incompressible(stored, codec, among=stored.layout.file_numbers)
-    if found is None:
-        return None
-    return Incompressible(
-        codec=codec,
-        stored_bytes=found.stored_bytes,
-        total_bytes=found.total_bytes,
-        files=len(found.files),
-        largest=tuple(
-            ListedFile(path=file.path, size_bytes=round(file.stored_bytes))
-            for file in found.files[:LISTED_FILES]
-        ),
-    )

@@ -15,7 +15,6 @@ from lint_reports import HOSTILE_PATHS
 from reports import answer_text, full_page, full_text, make_full_analysis, make_linted
 from snapcraft_compression_advisor.advice.reasons import Code
 from snapcraft_compression_advisor.advice.recommendation import Recommendation
-from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.launch.launch_set import GuessBasis, LaunchFile
 from snapcraft_compression_advisor.report.advise_details import MODEL_ERROR
 from snapcraft_compression_advisor.report.document import read_page, saved_page
@@ -147,17 +146,6 @@ def test_accuracy_is_that_of_the_study() -> None:
     (file,) = (path for path in study.glob("docs/**/accuracy.md"))
     lines = file.read_text().splitlines()
     assert {f"- {text}" for text in MODEL_ERROR} <= {*lines}
-
-
-def test_narrow_interval_of_two_wide_ones_is_explained() -> None:
-    (launch,) = make_analysis().launches
-    costs = launch.estimates["nvme-laptop"]
-    wide = {**costs, "lzo": replace(costs["xz"], decompress=Interval.exactly(0.9))}
-    estimates = {**launch.estimates, "nvme-laptop": wide}
-    analysis = replace(
-        make_analysis(), launches=(replace(launch, estimates=estimates),)
-    )
-    assert "both codecs run on the same device" in words(full_text(analysis))
 
 
 def test_saved_page_prints_the_same() -> None:

@@ -117,7 +117,6 @@ def test_full_report_fits_the_schema() -> None:
     text = advise_json(
         make_full_analysis(apps=2),
         linted=make_linted(),
-        executables=frozenset(("usr/bin/calc",)),
         command="compression-advisor advise prime",
     )
     report = json.loads(text)

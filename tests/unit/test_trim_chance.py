@@ -123,7 +123,7 @@ def test_chance_takes_nothing_back(
 @pytest.mark.parametrize(
     ("whole", "trimmed", "problem"),
     [
-        (["abcd"], CRASHES, "'bin/game' ended with status 139. Try again."),
+        (["abcd"], CRASHES, "'bin/game' ended with status 139. Try again"),
         (["abcd"] * 2, ["ab"] * 2, "its launch reads something else: 50% in common"),
         (["abcd", *CRASHES], ["ab"] * 2, "its launch reads something else"),
     ],
@@ -143,4 +143,4 @@ def test_app_that_fails_each_time_proves_nothing(
     payload: Payload, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (app,) = proven(payload, monkeypatch, CRASHES, []).apps
-    assert app.problem == "'bin/game' ended with status 139. Try again."
+    assert app.problem == "'bin/game' ended with status 139. Try again"
