@@ -13,8 +13,10 @@ from ..core.errors import NoInputError
 from ..core.terminal import emit
 from ..payload.source import find_payload
 from ..project.project_file import apply_edit, find_project_file, plan_edit
+from ..report.lines import style_for
 from .artifact import DEFAULT_COMPRESSION, Artifact
-from .project_service import advisor_here
+from .project import advisor_here
+from .show import render_report
 
 GROUP = "Compression"
 
@@ -54,10 +56,6 @@ class CompressionAdviceCommand(AppCommand):
 
     def run(self, parsed_args: argparse.Namespace) -> None:
         """Print the report."""
-        # Every snapcraft command comes by; few need what takes so long to import.
-        from ..report.lines import style_for  # noqa: PLC0415
-        from .show import render_report  # noqa: PLC0415
-
         advisor = advisor_here(self._services)
         component: str | None = parsed_args.component
         path = parsed_args.path or _built(component)

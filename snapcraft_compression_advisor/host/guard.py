@@ -1,7 +1,12 @@
-"""What may stop a pack; all other failures of the advisor are kept from it."""
+"""What is put into an application, and what of it may stop a pack.
+
+What was put there before is taken away first, so that configuring an application twice
+is as good as once. Failures of the advisor that need not stop a pack are kept from it.
+"""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,6 +17,9 @@ from snapcraft_compression_advisor_plugin import RESOLUTION, reason_of, warn_of
 from ..core.errors import AdvisorError, BadDataError
 
 Result = TypeVar("Result")
+Service = TypeVar("Service")
+_FUNCTION = "unadvised_function"
+_UNCHECKED = "unchecked_class"
 
 
 class SettingsError(BadDataError):
@@ -98,3 +106,51 @@ def judging(
             raise CannotJudgeError.of(reason) from error
         warn_of(f"{what}: {reason}")
         return None
+
+
+def wrap(owner: object, name: str, wrapper: Callable[..., Any]) -> None:
+    """Put a function in the place of one of a module's, a class's or an object's.
+
+    :param wrapper: is called with the function that it comes before, and what that is
+        called with.
+    """
+    function = getattr(owner, name)
+    function = getattr(function, _FUNCTION, function)
+
+    @functools.wraps(function)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        return wrapper(function, *args, **kwargs)
+
+    setattr(wrapped, _FUNCTION, function)
+    setattr(owner, name, wrapped)
+
+
+def derive(
+    base: type[Service], name: str, *before: type, mark: str, **members: object
+) -> type[Service]:
+    """Return a service class that comes before an application's.
+
+    :param base: the application's; one made here is made anew.
+    :param before: classes whose methods come before those of the base.
+    :param mark: attribute that has the application's own class.
+    :param members: of the new class.
+    """
+    own = getattr(base, mark, base)
+    return type(name, (*before, own), {mark: own, **members})
+
+
+def check_before(
+    base: type[Service], method: str, check: Callable[[], None]
+) -> type[Service]:
+    """Return a service that has something checked before one of its methods runs.
+
+    :param check: raises where the method must not run.
+    """
+    unchecked: Any = getattr(base, _UNCHECKED, base)
+
+    def checked(self: Service, *args: Any, **kwargs: Any) -> Any:
+        check()
+        return getattr(unchecked, method)(self, *args, **kwargs)
+
+    name = f"Checked{unchecked.__name__}"
+    return derive(base, name, mark=_UNCHECKED, **{method: checked})

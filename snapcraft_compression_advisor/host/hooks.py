@@ -15,9 +15,8 @@ from snapcraft_compression_advisor_plugin import reason_of
 
 from ..project.project_lines import LINTER_NAME
 from ..settings.load import PLUGIN
-from .guard import Stop
-from .project_service import FindAdvisor, finding_advisor
-from .wrapping import check_before, check_settings
+from .guard import Stop, check_before
+from .project import FindAdvisor, check_settings, finding_advisor
 
 if TYPE_CHECKING:
     from craft_application import Application
@@ -37,22 +36,15 @@ def install(app: Application, here: Path) -> list[str]:
     # All that judges: if it can't be loaded, one line says so, not one of each step.
     importlib.import_module(f"{_HERE}.advisor")
     find_advisor = finding_advisor(app.services, here)
-    problems = (
-        _problem(name, step, app, find_advisor) for name, step in _STEPS.items()
-    )
-    found = [problem for problem in problems if problem is not None]
+    found = []
+    for name, step in _STEPS.items():
+        try:
+            step(app, find_advisor)
+        except Exception as error:  # noqa: BLE001, PERF203 # eight steps
+            reason = reason_of(error)
+            found.append(f"no {name} in this version of {app.app.name}: {reason}")
     # A module that ends too early may still load, and say nothing.
     return found if find_advisor() is not None else [*found, "it gives no advice"]
-
-
-def _problem(
-    name: str, step: Step, app: Application, find_advisor: FindAdvisor
-) -> str | None:
-    try:
-        step(app, find_advisor)
-    except Exception as error:  # noqa: BLE001 # never keep the application from running
-        return f"no {name} in this version of {app.app.name}: {reason_of(error)}"
-    return None
 
 
 def _add_pack_hook(app: Application, find_advisor: FindAdvisor) -> None:

@@ -19,9 +19,8 @@ from ..lint.finding import Finding
 from ..lint.lint import check_rules
 from .advisor import Advisor
 from .artifact import DEFAULT_COMPRESSION, Artifact, codec_of
-from .guard import SettingsError, Stop
-from .project_service import FindAdvisor
-from .wrapping import wrap
+from .guard import SettingsError, Stop, wrap
+from .project import FindAdvisor
 
 _SPEAKING = ("SCA1", "SCA2", "SCA301")
 """What a linter called ``compression`` speaks of: codec, launches, the size's budget.

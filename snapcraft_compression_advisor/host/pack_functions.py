@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -12,9 +12,8 @@ from typing import Any
 from ..payload.source import component_name
 from .advisor import Advisor
 from .artifact import DEFAULT_COMPRESSION, Artifact
-from .guard import Stop
-from .project_service import FindAdvisor
-from .wrapping import check_settings, wrap
+from .guard import Stop, wrap
+from .project import FindAdvisor, check_settings
 
 
 def wrap_run(cli: ModuleType, stop: Stop) -> None:
@@ -102,40 +101,28 @@ def _pack(
         advisor = find_advisor()
         asks = advisor is not None and not advisor.has_advised(prime_dir)
         if advisor is not None and asks:
-            given["compression"] = _compression(
-                advisor,
-                prime_dir,
-                given.get("compression"),
-                is_component=is_component,
+            artifact = advisor.judging(
+                lambda: _artifact(advisor, prime_dir, given, is_component=is_component),
+                what="no advice, because the payload isn't as expected",
             )
+            wanted = advisor.before_pack(artifact) if artifact else None
+            if artifact and wanted != artifact.compression:
+                given["compression"] = wanted
     packed = function(*arguments.args, **arguments.kwargs)
     if advisor is not None and asks:
         advisor.conclude()
     return packed
 
 
-def _compression(
-    advisor: Advisor, prime_dir: Path, given: str | None, *, is_component: bool
-) -> str | None:
-    """Return what to pack with, the given one where the advisor leaves it at that."""
-    artifact = advisor.judging(
-        lambda: _artifact(advisor, prime_dir, given, is_component=is_component),
-        what="no advice, because the payload isn't as expected",
-    )
-    if artifact is None:
-        return given
-    wanted = advisor.before_pack(artifact)
-    return given if wanted == artifact.compression else wanted
-
-
 def _artifact(
-    advisor: Advisor, prime_dir: Path, given: str | None, *, is_component: bool
+    advisor: Advisor, prime_dir: Path, given: Mapping[str, Any], *, is_component: bool
 ) -> Artifact:
     component = component_name(prime_dir) if is_component else None
+    compression = given.get("compression")
     return Artifact(
         prime_dir=prime_dir,
         component=component,
-        compression=given or DEFAULT_COMPRESSION,
-        # Where snapcraft passes none, it packs a directory without its project.
-        declared=advisor.declared(component) if given else None,
+        compression=compression or DEFAULT_COMPRESSION,
+        # If snapcraft passes none, it packs a directory without its project.
+        declared=advisor.declared(component) if compression else None,
     )

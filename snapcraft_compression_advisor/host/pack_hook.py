@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from .advisor import Advisor
 from .artifact import DEFAULT_COMPRESSION, Artifact, codec_of
-from .guard import harmless
-from .project_service import FindAdvisor
-from .wrapping import derive
+from .guard import derive, harmless
+from .project import FindAdvisor
 
 if TYPE_CHECKING:
     from craft_application import PackageService

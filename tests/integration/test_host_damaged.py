@@ -108,7 +108,7 @@ MODULES = (
     "host/guard.py",
     "host/hooks.py",
     "host/pack_hook.py",
-    "host/project_service.py",
+    "host/project.py",
     "lint/all_rules.py",
     "settings/load.py",
 )
