@@ -8,7 +8,6 @@ from functools import cache
 from pathlib import Path, PurePath
 
 from ..core.errors import AdvisorError, NoInputError
-from ..core.terminal import emit
 from ..lint.project import ProjectFile, project_of_component, read_project
 from ..payload.snap_yaml import split_component_name
 from ..payload.source import Payload, open_payload
@@ -18,6 +17,7 @@ from ..settings.policy_file import (
     find_policy_file,
     ignored_policy_files,
 )
+from .write import warn
 
 _COMPONENT_PRIME = ("partitions", "component", "*", "prime")
 """Where snapcraft primes components, seen from the project (core24 on)."""
@@ -27,16 +27,16 @@ def find_project(payload: Payload, project_dir: Path | None) -> ProjectFile | No
     """Return the project named, else that beside the payload if it is the snap's.
 
     :param project_dir: a project's directory or file, as it was given.
-    :returns: ``None`` where none is named, and the one beside the payload, if any,
-        has another snap's name; for a component, what the project says of it.
-    :raises AdvisorError: where it can't be read, or its YAML is broken.
+    :returns: ``None`` if none is named, and the one beside the payload, if any, has
+        another snap's name; for a component, what the project says of it.
+    :raises AdvisorError: if it can't be read, or its YAML is broken.
     """
     snap, component = split_component_name(payload.snap.name)
     if project_dir is not None:
-        project = _read(find_project_file(project_dir))
+        project = _read(project_dir)
     else:
         try:
-            project = _read(find_project_file(_folder(payload.path)))
+            project = _read(_folder(payload.path))
         except NoInputError:
             return None
         if project.name != snap:
@@ -55,7 +55,7 @@ def project_to_set(payload: Payload, project_dir: Path | None) -> Path:
         return project_dir or folder or Path()
     snap, _ = split_component_name(payload.snap.name)
     with suppress(NoInputError):
-        if _read(find_project_file(Path())).name == snap:
+        if _read(Path()).name == snap:
             return Path()
     message = f"No snapcraft.yaml of {snap!r} beside {payload.path} or here"
     raise NoInputError(message, resolution="Name the project: --project PROJECT_DIR.")
@@ -69,19 +69,30 @@ def find_project_folder(path: Path, project_dir: Path | None) -> Path | None:
 
     :param path: of the payload.
     :param project_dir: a project's directory or file, as it was given.
-    :returns: ``None`` where none is named, and none is beside the payload.
-    :raises AdvisorError: where there is no project where one is named.
+    :returns: ``None`` if none is named, and none is beside the payload.
+    :raises AdvisorError: if there is no project where one is named.
     """
     if project_dir is not None:
         file = find_project_file(project_dir)
-        return _folder_of(file) if file == project_dir else project_dir
+        if file != project_dir:
+            return project_dir
+        # The folder may be above that of the file.
+        places = (PurePath(name).parts for name in PROJECT_FILES)
+        own = file.absolute()
+        depths = (len(place) for place in places if own.parts[-len(place) :] == place)
+        depth = max(depths, default=1)
+        return own.parents[depth - 1] if depth > 1 else file.parent
     folder = _folder(path)
     try:
-        file = find_project_file(folder)
-        is_its = path.is_dir() or _read(file).name == _snap_name(path)
+        find_project_file(folder)
+        if not path.is_dir():
+            with open_payload(path) as payload:
+                snap, _ = split_component_name(payload.snap.name)
+            if _read(folder).name != snap:
+                return None
     except (AdvisorError, OSError):  # who reads it for more will say so
         return None
-    return folder if is_its else None
+    return folder
 
 
 def find_policy(path: Path, project_dir: Path | None) -> Path | None:
@@ -90,12 +101,17 @@ def find_policy(path: Path, project_dir: Path | None) -> Path | None:
     The same for every command, and wherever it is run.
 
     :param path: of the payload.
-    :param project_dir: of the payload, where it is named.
-    :returns: ``None`` where there is neither.
+    :param project_dir: of the payload, if it is named.
+    :returns: ``None`` if there is neither.
     :raises AdvisorError: if there is no project where one is named, or several files.
     """
-    folder = None
-    if project_dir is not None or _has_other_policy(_folder(path)):
+    folder, beside = None, _folder(path)
+    # Whose the folder is takes opening a built snap.
+    if project_dir is not None or (
+        beside.is_dir()
+        and not beside.samefile(Path())
+        and (find_policy_file(beside) or ignored_policy_files(beside))
+    ):
         folder = find_project_folder(path, project_dir)
     for each in (folder, Path()):
         if each is not None:
@@ -110,32 +126,7 @@ def find_policy(path: Path, project_dir: Path | None) -> Path | None:
 @cache
 def _warn_of_ignored(file: Path) -> None:
     """Say so once, however many payloads the project has."""
-    emit.progress(f"Warning: {file} isn't read: {POLICY_PLACES}", permanent=True)
-
-
-def _has_other_policy(folder: Path) -> bool:
-    """Tell whether there is a policy that isn't the one here.
-
-    Only then it matters whose the folder is, which takes opening a built snap.
-    """
-    if not folder.is_dir() or folder.samefile(Path()):
-        return False
-    return bool(find_policy_file(folder) or ignored_policy_files(folder))
-
-
-def _snap_name(path: Path) -> str:
-    with open_payload(path) as payload:
-        name, _ = split_component_name(payload.snap.name)
-    return name
-
-
-def _folder_of(file: Path) -> Path:
-    """Return the project's folder, which may be above that of its file."""
-    for name in PROJECT_FILES:
-        depth = len(PurePath(name).parts)
-        if depth > 1 and file.absolute().parts[-depth:] == PurePath(name).parts:
-            return file.absolute().parents[depth - 1]
-    return file.parent
+    warn(f"{file} isn't read: {POLICY_PLACES}")
 
 
 def _folder(path: Path) -> Path:
@@ -150,5 +141,6 @@ def _folder(path: Path) -> Path:
     return path.parent
 
 
-def _read(path: Path) -> ProjectFile:
+def _read(project_dir: Path) -> ProjectFile:
+    path = find_project_file(project_dir)
     return read_project(path, read_project_file(path))

@@ -150,7 +150,7 @@ def _engine(parsed_args: argparse.Namespace, request: FleetRequest) -> Engine:
     :raises UsageError: if several places are named.
     """
     address, workers = parsed_args.scheduler, parsed_args.workers
-    if len([each for each in (address, workers, parsed_args.processes) if each]) > 1:
+    if sum(map(bool, (address, workers, parsed_args.processes))) > 1:
         message = "--processes, --workers and --scheduler exclude each other"
         raise UsageError(message, resolution="Leave out all but one.")
     limits = Limits(

@@ -126,17 +126,15 @@ def _work(arguments: list[str], signals: DeferredSignals) -> int:
         write_error(str(error))
         status = os.EX_USAGE
     except KeyboardInterrupt:
-        return _end(_InterruptedError("Interrupted"), _SIGNAL_STATUS + signal.SIGINT)
+        return _end(AdvisorError("Interrupted"), _SIGNAL_STATUS + signal.SIGINT)
     except _TerminatedError as error:
-        return _end(_InterruptedError("Terminated"), _SIGNAL_STATUS + error.number)
+        return _end(AdvisorError("Terminated"), _SIGNAL_STATUS + error.number)
     except BrokenPipeError:
         raise
     except CraftError as error:
         return _end(error)
-    except OSError as error:
-        return _end(_storage(error))
     except Exception as error:  # noqa: BLE001 # the last resort: no traceback to users
-        return _end(_internal(error))
+        return _end(_as_craft_error(error))
     emit.ended_ok()
     return status
 
@@ -170,10 +168,6 @@ def _quick_imports() -> Iterator[None]:
     finally:
         for name in added:
             del os.environ[name]
-
-
-class _InterruptedError(AdvisorError):
-    """The user or the system ended the run."""
 
 
 def _dispatch(arguments: list[str]) -> int:
@@ -216,26 +210,23 @@ def _end(error: CraftError, status: int | None = None) -> int:
     return error.retcode if status is None else status
 
 
-class _OutOfMemoryError(AdvisorError):
-    exit_status = os.EX_OSERR
-
-    def __init__(self, error: Exception) -> None:
-        super().__init__(
+def _as_craft_error(error: Exception) -> CraftError:
+    """Return what users see of an error of the system, or of the program itself."""
+    is_memory = isinstance(error, MemoryError) or (
+        error.errno == errno.ENOMEM
+        if isinstance(error, OSError)
+        else any(map(str(error).__contains__, _NO_MEMORY))
+    )
+    if is_memory:
+        shown = AdvisorError(
             "Not enough memory",
             details=str(error) or None,
             resolution="Close other programs, or raise the limit ('ulimit -v').",
         )
-
-
-def _storage(error: OSError) -> AdvisorError:
-    if error.errno == errno.ENOMEM:
-        return _OutOfMemoryError(error)
-    return StorageError(str(error), resolution="Check the disk and try again.")
-
-
-def _internal(error: Exception) -> CraftError:
-    if isinstance(error, MemoryError) or any(map(str(error).__contains__, _NO_MEMORY)):
-        return _OutOfMemoryError(error)
+        shown.retcode = os.EX_OSERR
+        return shown
+    if isinstance(error, OSError):
+        return StorageError(str(error), resolution="Check the disk and try again.")
     wrapped = CraftError(
         f"Internal error: {type(error).__name__}: {error}",
         resolution="Please report it, with the log named below.",

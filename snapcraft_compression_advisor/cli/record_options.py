@@ -12,7 +12,6 @@ from ..launch.launch_set import select_apps
 from ..lint.request import LintRequest
 from ..payload.snap_yaml import COMPONENT_TYPE
 from ..payload.source import Payload
-from ..settings.lint_policy import LintPolicy
 from ..settings.policy_parts import LAUNCH_TIMEOUT_S, Recording
 from ..settings.quantities import SECONDS, event_text
 from .arguments import Arguments, details, exclude, quantity
@@ -88,7 +87,17 @@ def with_recordings(
     """
     if parsed_args.record is False:
         return _with_guesses(payload, request)
-    recordings = _recordings(request.policy, parsed_args)
+    policy = request.policy
+    recordings = policy.record
+    if parsed_args.record or parsed_args.record_again:  # which are required
+        known = {each.app: each for each in policy.record}
+        named = [known.get(app, Recording(app=app)) for app in parsed_args.app]
+        given = {"until": parsed_args.until, "timeout": parsed_args.timeout}
+        changed = {key: value for key, value in given.items() if value is not None}
+        recordings = tuple(
+            each.model_copy(update={**changed, "required": True})
+            for each in named or policy.record or (Recording(),)
+        )
     if not recordings:
         return request
     from ..capture.recordings import (  # noqa: PLC0415 # few runs start anything
@@ -100,7 +109,7 @@ def with_recordings(
         payload,
         recordings,
         told_here(),
-        apps=request.policy.apps,
+        apps=policy.apps,
         again=parsed_args.record_again,
     )
     return replace(request, profiles=in_place(request.profiles, recorded))
@@ -126,19 +135,3 @@ def told_here() -> Told:
     from ..capture.recordings import Told  # noqa: PLC0415 # few runs start anything
 
     return Told(progress=emit.progress, note=note, warn=warn, debug=emit.debug)
-
-
-def _recordings(
-    policy: LintPolicy, parsed_args: argparse.Namespace
-) -> tuple[Recording, ...]:
-    """Return what to record: what options demand is required."""
-    if not (parsed_args.record or parsed_args.record_again):
-        return policy.record
-    known = {each.app: each for each in policy.record}
-    named = [known.get(app, Recording(app=app)) for app in parsed_args.app]
-    given = {"until": parsed_args.until, "timeout": parsed_args.timeout}
-    changed = {key: value for key, value in given.items() if value is not None}
-    return tuple(
-        each.model_copy(update={**changed, "required": True})
-        for each in named or policy.record or (Recording(),)
-    )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from snapcraft_compression_advisor.cli.find_project import find_project_folder
 from snapcraft_compression_advisor.core.errors import (
     BadDataError,
     NoInputError,
@@ -168,3 +169,13 @@ def test_a_file_beyond_the_limit_is_refused_rather_than_cut(
     project_file.write_bytes(BEFORE + b"#" * MAX_PROJECT_FILE_BYTES)
     with pytest.raises(BadDataError, match="larger than"):
         plan_edit(project_file, "lzo")
+
+
+@pytest.mark.parametrize("name", PROJECT_FILES)
+def test_project_named_by_its_file_is_in_the_folder_above(
+    tmp_path: Path, name: str
+) -> None:
+    file = tmp_path / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("name: x\n")
+    assert find_project_folder(tmp_path / "x.snap", file) == tmp_path
