@@ -99,8 +99,8 @@ def _enforces(app: Application, here: Path) -> bool:
     if os.environ.get(MODE_VARIABLE):
         return may_enforce(here, os.environ)
     try:
-        project = importlib.import_module(f"{_HOST}.project")
-        policy = project.advisor_here(app.services, here).settings.policy
+        advisor = importlib.import_module(f"{_HOST}.advisor")
+        policy = advisor.advisor_here(app.services, here).settings.policy
         return bool(policy.mode == "enforce")
     except Exception:  # noqa: BLE001 # then it is unknown
         return may_enforce(here, os.environ)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from snapcraft_compression_advisor_plugin import may_enforce, reason_of, warn_of
 
@@ -19,20 +21,32 @@ from ..core.terminal import emit
 from ..launch.launch_set import check_app, select_apps
 from ..lint.request import LintRequest, analysis_request
 from ..lint.rule import Context
-from ..lint.rules.budgets import cold_start_budget, image_size_budget
-from ..lint.run import Selection, run_rules
 from ..payload.source import ComponentDirectory, Payload, open_payload
 from ..payload.stack_check import check_stack
 from ..payload.survey import take_survey
 from ..settings.load import Settings
 from ..settings.policy_file import POLICY_PLACES, ignored_policy_files
-from ..wording import sentences
-from .artifact import DEFAULT_COMPRESSION, Artifact, Decision, decide
-from .guard import PolicyBrokenError, Result, SettingsError, harmless, judging
-from .project import HostProject, Parts, read_host_project, read_settings
+from .artifact import (
+    DEFAULT_COMPRESSION,
+    Artifact,
+    Decision,
+    check_advice,
+    check_budgets,
+    decide,
+)
+from .guard import Result, SettingsError, harmless, judging
+from .project import (
+    HostProject,
+    Parts,
+    project_apps,
+    project_parts,
+    read_host_project,
+    read_settings,
+)
 from .show import show, show_outcome, write_key, write_report
 
-BUDGET_RULES = (cold_start_budget, image_size_budget)
+FindAdvisor = Callable[[], "Advisor | None"]
+"""Returns who gives the advice, always the same; ``None`` if nobody can."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -251,46 +265,6 @@ class Advisor:
             )
 
 
-def check_advice(decision: Decision) -> None:
-    """Stop where the advice is to change what snapcraft.yaml says.
-
-    An undecided verdict breaks nothing.
-
-    :raises PolicyBrokenError: in that case.
-    """
-    advice = decision.analysis.recommendation
-    if advice.verdict != "change":
-        return
-    artifact = decision.artifact
-    whose = "declared" if artifact.declared else "implied"
-    component = f" --component {artifact.component}" if artifact.component else ""
-    first, *others = sentences(advice.reasons)
-    message = (
-        f"The {whose} compression {artifact.compression!r} of {artifact.label} "
-        f"violates the policy: {first}"
-    )
-    raise PolicyBrokenError(
-        message,
-        details="\n".join(others) or None,
-        resolution=f"Set 'compression: {advice.compression}' ('snapcraft "
-        f"set-compression {advice.compression}{component}'), or change the policy.",
-    )
-
-
-def check_budgets(context: Context) -> None:
-    """Stop where a budget is broken, not where the estimate leaves that open.
-
-    :raises PolicyBrokenError: in that case.
-    """
-    for finding in run_rules(context, BUDGET_RULES, Selection(severities={})):
-        if not finding.undecided:
-            raise PolicyBrokenError(
-                finding.message,
-                resolution="See what 'snapcraft compression-advice' reports for the "
-                "other codec, ship less, or raise the budget.",
-            )
-
-
 @contextmanager
 def open_artifact(artifact: Artifact) -> Iterator[Payload]:
     """Open an artifact's files."""
@@ -382,3 +356,47 @@ def _check_codecs() -> None:
     if lacking:
         message = f"the library of {' and '.join(lacking)} isn't installed"
         raise ToolError(message, resolution="Install liblzma5 and liblzo2-2.")
+
+
+def finding_advisor(services: Any, project_dir: Path) -> FindAdvisor:
+    """Return a function that returns an advisor, always the same.
+
+    It returns ``None`` where the advisor can't be loaded, having said so once.
+
+    :raises CannotJudgeError: in that case, where the settings may say ``enforce``.
+    """
+
+    @functools.cache
+    def find_advisor() -> Advisor | None:
+        return judging(
+            lambda: advisor_here(services, project_dir),
+            what="no advice, because it can't be loaded",
+            enforces=lambda: may_enforce(project_dir, os.environ),
+        )
+
+    return find_advisor
+
+
+def advisor_here(services: Any, project_dir: Path | None = None) -> Advisor:
+    """Return an advisor on the project of an application's services.
+
+    :param services: the application's service factory.
+    :param project_dir: the project's folder; here by default.
+    """
+    directory = (project_dir or Path()).absolute()
+    return Advisor(
+        find_project_dir=lambda: directory,
+        find_parts=lambda: project_parts(services),
+        find_apps=lambda: project_apps(services),
+    )
+
+
+def check_settings(find_advisor: FindAdvisor) -> None:
+    """Stop a build before its first step where the settings are broken.
+
+    :raises SettingsError: in that case.
+    :raises CannotJudgeError: where there is no telling, and the mode is ``enforce``.
+    """
+    advisor = find_advisor()
+    if advisor is not None:
+        advisor.judging(advisor.check_settings, what="the settings aren't checked")

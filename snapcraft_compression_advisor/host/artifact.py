@@ -6,11 +6,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..analysis import Analysis
+from ..lint.rule import Context
+from ..lint.rules.budgets import cold_start_budget, image_size_budget
+from ..lint.run import Selection, run_rules
 from ..settings.policy_parts import PackMode
 from ..squashfs.image import Image
+from ..wording import sentences
+from .guard import PolicyBrokenError
 
 DEFAULT_COMPRESSION = "xz"
 """What ``snap pack`` packs with where snapcraft names no compression."""
+
+
+BUDGET_RULES = (cold_start_budget, image_size_budget)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,3 +100,43 @@ def codec_of(image: Path) -> str:
     """
     with Image.open(image) as opened:
         return opened.superblock.codec
+
+
+def check_advice(decision: Decision) -> None:
+    """Stop where the advice is to change what snapcraft.yaml says.
+
+    An undecided verdict breaks nothing.
+
+    :raises PolicyBrokenError: in that case.
+    """
+    advice = decision.analysis.recommendation
+    if advice.verdict != "change":
+        return
+    artifact = decision.artifact
+    whose = "declared" if artifact.declared else "implied"
+    component = f" --component {artifact.component}" if artifact.component else ""
+    first, *others = sentences(advice.reasons)
+    message = (
+        f"The {whose} compression {artifact.compression!r} of {artifact.label} "
+        f"violates the policy: {first}"
+    )
+    raise PolicyBrokenError(
+        message,
+        details="\n".join(others) or None,
+        resolution=f"Set 'compression: {advice.compression}' ('snapcraft "
+        f"set-compression {advice.compression}{component}'), or change the policy.",
+    )
+
+
+def check_budgets(context: Context) -> None:
+    """Stop where a budget is broken, not where the estimate leaves that open.
+
+    :raises PolicyBrokenError: in that case.
+    """
+    for finding in run_rules(context, BUDGET_RULES, Selection(severities={})):
+        if not finding.undecided:
+            raise PolicyBrokenError(
+                finding.message,
+                resolution="See what 'snapcraft compression-advice' reports for the "
+                "other codec, ship less, or raise the budget.",
+            )

@@ -14,8 +14,8 @@ from ..core.terminal import emit
 from ..payload.source import find_payload
 from ..project.project_file import apply_edit, find_project_file, plan_edit
 from ..report.lines import style_for
+from .advisor import advisor_here
 from .artifact import DEFAULT_COMPRESSION, Artifact
-from .project import advisor_here
 from .show import render_report
 
 GROUP = "Compression"

@@ -15,8 +15,8 @@ from snapcraft_compression_advisor_plugin import reason_of
 
 from ..project.project_lines import LINTER_NAME
 from ..settings.load import PLUGIN
+from .advisor import FindAdvisor, check_settings, finding_advisor
 from .guard import Stop, check_before
-from .project import FindAdvisor, check_settings, finding_advisor
 
 if TYPE_CHECKING:
     from craft_application import Application
@@ -33,8 +33,6 @@ def install(app: Application, here: Path) -> list[str]:
     :returns: what this version of the application doesn't let in, in one line each; the
         rest works on.
     """
-    # All that judges: if it can't be loaded, one line says so, not one of each step.
-    importlib.import_module(f"{_HERE}.advisor")
     find_advisor = finding_advisor(app.services, here)
     found = []
     for name, step in _STEPS.items():

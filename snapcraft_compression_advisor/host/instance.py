@@ -15,8 +15,8 @@ from snapcraft_compression_advisor_plugin import VARIABLE
 
 from ..core.terminal import emit
 from ..settings.load import ENVIRONMENT_PREFIX, INSTANCE_PATH_VARIABLE
+from .advisor import FindAdvisor
 from .guard import CannotJudgeError, SettingsError, Stop, derive, judging, wrap
-from .project import FindAdvisor
 
 if TYPE_CHECKING:
     import craft_providers

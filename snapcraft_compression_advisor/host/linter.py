@@ -17,10 +17,9 @@ from ..core.printable import printable, safe_line
 from ..core.terminal import emit
 from ..lint.finding import Finding
 from ..lint.lint import check_rules
-from .advisor import Advisor
+from .advisor import Advisor, FindAdvisor
 from .artifact import DEFAULT_COMPRESSION, Artifact, codec_of
 from .guard import SettingsError, Stop, wrap
-from .project import FindAdvisor
 
 _SPEAKING = ("SCA1", "SCA2", "SCA301")
 """What a linter called ``compression`` speaks of: codec, launches, the size's budget.

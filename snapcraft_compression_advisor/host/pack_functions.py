@@ -10,10 +10,9 @@ from types import ModuleType
 from typing import Any
 
 from ..payload.source import component_name
-from .advisor import Advisor
+from .advisor import Advisor, FindAdvisor, check_settings
 from .artifact import DEFAULT_COMPRESSION, Artifact
 from .guard import Stop, wrap
-from .project import FindAdvisor, check_settings
 
 
 def wrap_run(cli: ModuleType, stop: Stop) -> None:

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from .advisor import Advisor
+from .advisor import Advisor, FindAdvisor
 from .artifact import DEFAULT_COMPRESSION, Artifact, codec_of
 from .guard import derive, harmless
-from .project import FindAdvisor
 
 if TYPE_CHECKING:
     from craft_application import PackageService

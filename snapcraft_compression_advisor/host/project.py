@@ -1,16 +1,12 @@
-"""The project that is packed, and who gives advice on it."""
+"""The project that is packed, as far as the advisor needs it."""
 
 from __future__ import annotations
 
-import functools
-import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from snapcraft_compression_advisor_plugin import may_enforce
+from typing import Any
 
 from ..core.errors import AdvisorError, NoInputError
 from ..core.terminal import emit
@@ -21,13 +17,8 @@ from ..project.document import read_document
 from ..project.project_file import find_project_file, read_project_file
 from ..settings.load import PLUGIN, Settings, Sources, load_settings
 from ..settings.policy_file import find_policy_file
-from .guard import SettingsError, judging
+from .guard import SettingsError
 
-if TYPE_CHECKING:
-    from .advisor import Advisor
-
-FindAdvisor = Callable[[], "Advisor | None"]
-"""Returns who gives the advice, always the same; ``None`` where nobody can."""
 Parts = dict[str, dict[str, object]]
 
 
@@ -142,41 +133,6 @@ def _list(value: object) -> list[object]:
     return list(value) if isinstance(value, list) else []
 
 
-def finding_advisor(services: Any, project_dir: Path) -> FindAdvisor:
-    """Return a function that returns an advisor, always the same.
-
-    It returns ``None`` where the advisor can't be loaded, having said so once.
-
-    :raises CannotJudgeError: in that case, where the settings may say ``enforce``.
-    """
-
-    @functools.cache
-    def find_advisor() -> Advisor | None:
-        return judging(
-            lambda: advisor_here(services, project_dir),
-            what="no advice, because it can't be loaded",
-            enforces=lambda: may_enforce(project_dir, os.environ),
-        )
-
-    return find_advisor
-
-
-def advisor_here(services: Any, project_dir: Path | None = None) -> Advisor:
-    """Return an advisor on the project of an application's services.
-
-    :param services: the application's service factory.
-    :param project_dir: the project's folder; here by default.
-    """
-    from .advisor import Advisor  # noqa: PLC0415 # it needs this module
-
-    directory = (project_dir or Path()).absolute()
-    return Advisor(
-        find_project_dir=lambda: directory,
-        find_parts=lambda: project_parts(services),
-        find_apps=lambda: project_apps(services),
-    )
-
-
 def project_apps(services: Any) -> list[str] | None:
     """Return the names of the project's apps; ``None`` where they aren't known."""
     try:
@@ -199,14 +155,3 @@ def project_parts(services: Any) -> Parts:
     except Exception as error:  # noqa: BLE001 # likewise
         emit.debug(f"No parts are known: {error}")
         return {}
-
-
-def check_settings(find_advisor: FindAdvisor) -> None:
-    """Stop a build before its first step where the settings are broken.
-
-    :raises SettingsError: in that case.
-    :raises CannotJudgeError: where there is no telling, and the mode is ``enforce``.
-    """
-    advisor = find_advisor()
-    if advisor is not None:
-        advisor.judging(advisor.check_settings, what="the settings aren't checked")

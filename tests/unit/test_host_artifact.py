@@ -9,8 +9,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from analyses import make_analysis
-from snapcraft_compression_advisor.host.advisor import check_advice
-from snapcraft_compression_advisor.host.artifact import Artifact, Decision, decide
+from snapcraft_compression_advisor.host.artifact import (
+    Artifact,
+    Decision,
+    check_advice,
+    decide,
+)
 from snapcraft_compression_advisor.host.guard import PolicyBrokenError
 
 if TYPE_CHECKING:
