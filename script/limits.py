@@ -21,7 +21,7 @@ ROOM_LINES = {
     "launch/guess": 7_900,
     "advice": 1_140,
     "settings": 1_290,
-    "project": 1_240,
+    "project": 1_215,
     "refresh": 1_480,
     "diff": 1_110,
     "preflight": 830,
@@ -32,7 +32,7 @@ ROOM_LINES = {
     "report": 6_800,
     "fleet": 2_520,
     "cli": 4_070,
-    "host": 2_065,
+    "host": 2_070,
 }
 """Of the package's rooms, without those inside that have a limit of their own."""
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NoReturn
 
 from ..core.errors import BadDataError
 from .document import Node, ProjectDocument, read_document
-from .set_scalar import LINE_BREAK, line_break_near
 
 _STEP = "prime"
 _INDENT = 2
@@ -63,31 +61,31 @@ def _add_to_part(
 
 def _with_key(document: ProjectDocument, holder: Node, added: Sequence[str]) -> str:
     """Return the text with a new ``prime`` at the end of a part."""
-    text, starts = document.text, _line_starts(document.text)
     first, _ = holder.entries[0]
-    indent = _indent(document, first, starts)
+    indent = document.before(first)
+    if indent.strip(" "):
+        _refuse(document.where, first, "a key isn't on a line of its own")
     _, last = holder.entries[-1]
     lines = [
         f"{indent}{_STEP}:",
         *(f"{indent}{' ' * _INDENT}{_item(each)}" for each in added),
     ]
-    return _inserted(text, _line_after(text, starts, last), lines)
+    return _inserted(document, last, lines)
 
 
 def _with_items(document: ProjectDocument, present: Node, added: Sequence[str]) -> str:
     """Return the text with more items at the end of a list."""
-    text, starts = document.text, _line_starts(document.text)
     if present.is_flow or present.is_alias or not present.items:
         _refuse(document.where, present, f"{_STEP} isn't a list with an item a line")
     if present.anchor is not None or present.tag is not None:
         _refuse(document.where, present, f"{_STEP} has an anchor or a tag")
     last = present.items[-1]
-    line = starts[bisect_right(starts, present.items[0].start) - 1]
-    indent = text[line : text.find("-", line)]
+    line = document.starts[document.line_of(present.items[0].start)]
+    indent = document.text[line : document.text.find("-", line)]
     if indent.strip(" "):
         _refuse(document.where, last, "an item isn't on a line of its own")
     lines = [f"{indent}{_item(each)}" for each in added]
-    return _inserted(text, _line_after(text, starts, last), lines)
+    return _inserted(document, last, lines)
 
 
 def _item(text: str) -> str:
@@ -96,31 +94,16 @@ def _item(text: str) -> str:
     return f"- '{quoted}'"
 
 
-def _inserted(text: str, index: int, lines: Sequence[str]) -> str:
-    end = line_break_near(text, index)
-    before = text[:index]
-    if before and not before.endswith(("\n", "\r")):
-        before += end
-    return before + "".join(f"{line}{end}" for line in lines) + text[index:]
-
-
-def _line_starts(text: str) -> list[int]:
-    return [0, *(each.end() for each in LINE_BREAK.finditer(text))]
-
-
-def _line_after(text: str, starts: Sequence[int], node: Node) -> int:
-    """Return the start of the line after a node, without blank lines below it."""
+def _inserted(document: ProjectDocument, node: Node, lines: Sequence[str]) -> str:
+    """Return the text with lines after those of a node, above blank ones below it."""
+    text, starts = document.text, document.starts
     end = node.start + len(text[node.start : node.end].rstrip()) or node.end
-    following = bisect_right(starts, max(node.start, end - 1))
-    return starts[following] if following < len(starts) else len(text)
-
-
-def _indent(document: ProjectDocument, node: Node, starts: Sequence[int]) -> str:
-    line = starts[bisect_right(starts, node.start) - 1]
-    indent = document.text[line : node.start]
-    if indent.strip(" "):
-        _refuse(document.where, node, "a key isn't on a line of its own")
-    return indent
+    following = document.line_of(max(node.start, end - 1)) + 1
+    index = starts[following] if following < len(starts) else len(text)
+    line_break, before = document.line_break_near(index), text[:index]
+    if before and not before.endswith(("\n", "\r")):
+        before += line_break
+    return before + "".join(f"{line}{line_break}" for line in lines) + text[index:]
 
 
 def _refuse(where: str, node: Node, problem: str) -> NoReturn:

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import codecs
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
@@ -46,6 +48,7 @@ _FOREIGN_BOMS = (
 _ODD_LINE_BREAK = re.compile("[\x85\u2028\u2029]")
 """Line breaks in YAML 1.1 (section 4.1.4), but neither in 1.2 nor in most editors."""
 
+LINE_BREAK = re.compile("\r\n|\n|\r")
 _COLON = re.compile("[ \t]*:")
 _MERGE_TAG = "tag:yaml.org,2002:merge"
 _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
@@ -133,7 +136,7 @@ class Node:
         yield None  # its end
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ProjectDocument:
     """A snapcraft.yaml.
 
@@ -147,6 +150,25 @@ class ProjectDocument:
     text: str
     root: Node
     where: str
+
+    @cached_property
+    def starts(self) -> list[int]:
+        """Where its lines begin."""
+        return [0, *(each.end() for each in LINE_BREAK.finditer(self.text))]
+
+    def line_of(self, index: int) -> int:
+        """Return the number of the line, from 0, that a character is in."""
+        return bisect_right(self.starts, index) - 1
+
+    def before(self, node: Node) -> str:
+        """Return what its line has before a node: its indent, and more if not alone."""
+        return self.text[self.starts[self.line_of(node.start)] : node.start]
+
+    def line_break_near(self, index: int) -> str:
+        r"""Return the line break next to an index: \n, \r\n or \r."""
+        near = self.text[max(0, index - 2) : index] or self.text
+        found = LINE_BREAK.findall(near)
+        return found[-1 if index else 0] if found else "\n"
 
     def encoded(self, text: str) -> bytes:
         """Return the bytes of the file with another text."""

@@ -17,7 +17,6 @@ from ..core.files import NotRegularError, read_regular
 from ..core.scratch import replace_file
 from .document import MAX_PROJECT_FILE_BYTES
 from .edit import Edit
-from .project_lines import read_project_lines
 from .set_scalar import set_compression
 
 PROJECT_FILES = (
@@ -77,17 +76,6 @@ def find_project_file(project_dir: Path) -> Path:
         details=f"Looked for {', '.join(PROJECT_FILES)}.",
         resolution="Specify the directory that has one of them, or the file itself.",
     )
-
-
-def declared_compression(path: Path) -> str | None:
-    """Return the compression that a project file, or an extension in it, sets.
-
-    :returns: the value, whether or not snapcraft accepts it; ``None`` where neither
-        sets one.
-    :raises NoInputError: where the file can't be read.
-    :raises BadDataError: where it isn't a regular file or its YAML is broken.
-    """
-    return read_project_lines(read_project_file(path), where=str(path)).effective
 
 
 def plan_edit(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
@@ -11,11 +9,9 @@ from typing import NoReturn
 
 from ..codecs import SHIPPABLE
 from ..core.errors import BadDataError, UsageError
-from .document import Node, ProjectDocument, read_document
+from .document import LINE_BREAK, Node, ProjectDocument, read_document
 
 COMPRESSION = "compression"
-
-LINE_BREAK = re.compile("\r\n|\n|\r")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,61 +136,48 @@ class _Change:
 
         :raises BadDataError: where the mapping isn't one entry a line.
         """
-        key, text, entries = self.path[-1], self.document.text, self.holder.entries
+        document, key, entries = self.document, self.path[-1], self.holder.entries
         name = f"{self.path[-2]!r}" if len(self.path) > 1 else "the root"
         if self.holder.is_flow:
             self.refuse(f"{name} is a flow mapping and has no {key}")
         if not entries:
             self.refuse(f"{name} has no keys", self.holder)
-        starts = [0, *(each.end() for each in LINE_BREAK.finditer(text))]
         first, _ = entries[0]
-        indent = text[starts[bisect_right(starts, first.start) - 1] : first.start]
+        indent = document.before(first)
         if indent.strip(" "):
             self.refuse(f"{name} begins with {indent.strip()!r}", first)
-        index = _insertion_index(text, entries, starts, place)
-        line = f"{indent}{key}: {self.value}{line_break_near(text, index)}"
+        index, text = _insertion_index(document, entries, place), document.text
+        line = f"{indent}{key}: {self.value}{document.line_break_near(index)}"
         return text[:index] + line + text[index:]
 
 
 def _insertion_index(
-    text: str,
-    entries: Sequence[tuple[Node, Node]],
-    starts: Sequence[int],
-    place: Place,
+    document: ProjectDocument, entries: Sequence[tuple[Node, Node]], place: Place
 ) -> int:
     """Return the start of the line before which the new one goes."""
     head = list(takewhile(lambda each: each[0].scalar not in place.before, entries))
     neighbours = [value for key, value in head if key.scalar in place.after]
     if not neighbours and len(head) < len(entries):
-        return _index_before(text, entries, len(head), starts)
+        return _index_before(document, entries, len(head))
     last = neighbours[-1] if neighbours else entries[-1][1]
-    following = bisect_right(starts, last.end - 1)
-    if following < len(starts):
-        return starts[following]
-    return _index_before(text, entries, len(entries) - 1, starts)
+    following = document.line_of(last.end - 1) + 1
+    if following < len(document.starts):
+        return document.starts[following]
+    return _index_before(document, entries, len(entries) - 1)
 
 
 def _index_before(
-    text: str,
-    entries: Sequence[tuple[Node, Node]],
-    position: int,
-    starts: Sequence[int],
+    document: ProjectDocument, entries: Sequence[tuple[Node, Node]], position: int
 ) -> int:
     """Return the start of an entry's line, or of the comment right above it."""
     floor = entries[position - 1][1].end if position else 0
-    line = bisect_right(starts, entries[position][0].start) - 1
+    starts, line = document.starts, document.line_of(entries[position][0].start)
     while line and starts[line - 1] >= floor:
-        if not text[starts[line - 1] : starts[line]].lstrip(" \t").startswith("#"):
+        above = document.text[starts[line - 1] : starts[line]]
+        if not above.lstrip(" \t").startswith("#"):
             break
         line -= 1
     return starts[line]
-
-
-def line_break_near(text: str, index: int) -> str:
-    r"""Return the line break next to an index: \n, \r\n or \r."""
-    near = text[max(0, index - 2) : index] or text
-    found = LINE_BREAK.findall(near)
-    return found[-1 if index else 0] if found else "\n"
 
 
 def _changes_one_line(before: str, after: str) -> bool:

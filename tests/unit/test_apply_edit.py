@@ -18,8 +18,8 @@ from snapcraft_compression_advisor.core.errors import (
 from snapcraft_compression_advisor.project.edit import Edit
 from snapcraft_compression_advisor.project.project_file import (
     apply_edit,
-    declared_compression,
     plan_edit,
+    read_project_file,
 )
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ def test_a_file_without_read_permission_is_no_input(project_file: Path) -> None:
     if os.access(project_file, os.R_OK):
         pytest.skip("this user (root?) reads files without permission")
     with pytest.raises(NoInputError, match="Permission denied"):
-        declared_compression(project_file)
+        read_project_file(project_file)
 
 
 def test_a_file_that_has_changed_since_is_refused(project_file: Path) -> None:

@@ -11,10 +11,10 @@ from ruamel.yaml import YAML
 
 from snapcraft_compression_advisor import __version__
 from snapcraft_compression_advisor.project.project_file import (
-    declared_compression,
     find_project_file,
     plan_edit,
 )
+from snapcraft_compression_advisor.project.project_lines import read_project_lines
 
 PROJECT_DIR = Path(__file__).parents[2]
 
@@ -62,7 +62,9 @@ def test_its_command_is_the_one_that_the_package_installs(
 def test_the_advisor_edits_it_in_one_line_at_most(compression: str) -> None:
     path = find_project_file(PROJECT_DIR)
     edit = plan_edit(path, compression)
-    assert edit.changes == (declared_compression(path) != compression)
+    assert edit.changes == (
+        read_project_lines(path.read_bytes(), where=str(path)).effective != compression
+    )
     changed = [
         (before, after)
         for before, after in zip(

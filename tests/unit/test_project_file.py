@@ -20,9 +20,9 @@ from snapcraft_compression_advisor.core.errors import (
 from snapcraft_compression_advisor.project.document import MAX_PROJECT_FILE_BYTES
 from snapcraft_compression_advisor.project.project_file import (
     PROJECT_FILES,
-    declared_compression,
     find_project_file,
     plan_edit,
+    read_project_file,
 )
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def test_a_link_to_itself_is_no_input(tmp_path: Path) -> None:
     with pytest.raises(NoInputError, match="symbolic links"):
         find_project_file(tmp_path)
     with pytest.raises(NoInputError, match="symbolic links"):
-        declared_compression(path)
+        read_project_file(path)
 
 
 @pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo])
@@ -131,7 +131,7 @@ def test_what_is_no_regular_file_is_refused_without_waiting(
 @pytest.mark.parametrize("path", [Path("absent.yaml"), Path("a\0b.yaml")])
 def test_an_unreadable_path_is_no_input(tmp_path: Path, path: Path) -> None:
     with pytest.raises(NoInputError, match="can't be read"):
-        declared_compression(tmp_path / path)
+        read_project_file(tmp_path / path)
 
 
 def test_a_file_that_cannot_be_opened_is_no_input(
@@ -140,27 +140,19 @@ def test_a_file_that_cannot_be_opened_is_no_input(
     denied = PermissionError(errno.EACCES, "Permission denied")
     mocker.patch("os.open", side_effect=denied)
     with pytest.raises(NoInputError, match="Permission denied"):
-        declared_compression(project_file)
+        read_project_file(project_file)
 
 
 def test_a_failing_read_is_a_storage_error() -> None:
     unmapped = Path("/proc/self/mem")  # a regular file; its first byte can't be read
     with pytest.raises(StorageError, match="Input/output error"):
-        declared_compression(unmapped)
-
-
-def test_the_declared_compression_is_read(project_file: Path) -> None:
-    assert declared_compression(project_file) is None
-    project_file.write_bytes(AFTER)
-    assert declared_compression(project_file) == "lzo"
+        read_project_file(unmapped)
 
 
 def test_an_error_in_the_yaml_names_the_file(project_file: Path) -> None:
     project_file.write_bytes(b"a: b: c\n")
     with pytest.raises(BadDataError, match=re.escape(f"{project_file}, line 1: ")):
         plan_edit(project_file, "lzo")
-    with pytest.raises(BadDataError, match=re.escape(f"{project_file}, line 1: ")):
-        declared_compression(project_file)
 
 
 def test_a_file_beyond_the_limit_is_refused_rather_than_cut(
