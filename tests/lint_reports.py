@@ -193,12 +193,10 @@ def rendered(
     name: str,
     report: LintReport,
     style: TextStyle | None = None,
-    *,
-    statistics: bool = False,
 ) -> str:
     """Return a report in the format of that name."""
     style = style or TextStyle()
-    return render(name, Findings(report=report, style=style, statistics=statistics))
+    return render(name, Findings(report=report, style=style))
 
 
 def report_of_longest_path() -> LintReport:

@@ -95,7 +95,6 @@ class LintCommand(Command):
             "repeated (default: none)",
             type=_format_and_file,
         ),
-        "--statistics": "print the number of findings of each rule instead (text only)",
         "--exit-zero": "exit with 0 even if there are findings; errors keep their "
         "status",
         **EDITS,
@@ -127,7 +126,7 @@ class LintCommand(Command):
                 for path, request in requests.items()
             ]
         # The report as text says so itself.
-        other = parsed_args.diff or parsed_args.statistics or parsed_args.output
+        other = parsed_args.diff or parsed_args.output
         for outcome in outcomes if other or parsed_args.format != "text" else ():
             if outcome.linted.error is not None:
                 note(f"Not linted: {outcome.linted.error}")
@@ -270,10 +269,9 @@ def _write(
     shown = Findings(
         report=report,
         style=_style(terminal=on_terminal),
-        statistics=parsed_args.statistics,
     )
     write_findings(parsed_args.format, shown, parsed_args.output)
-    saved = replace(shown, style=_style(terminal=False), statistics=False)
+    saved = replace(shown, style=_style(terminal=False))
     for name, path in parsed_args.also:
         write_findings(name, saved, path)
     return report.counting()
@@ -282,9 +280,6 @@ def _write(
 def _check_options(parsed_args: argparse.Namespace) -> None:
     """Refuse options that contradict each other."""
     check_edit_options(parsed_args)
-    if parsed_args.statistics and parsed_args.format != "text":
-        message = f"--statistics doesn't support format {parsed_args.format!r}"
-        raise UsageError(message, resolution="Leave out one of the two.")
     if parsed_args.diff and (parsed_args.baseline or parsed_args.write_baseline):
         message = "--diff can't be combined with a baseline"
         raise UsageError(message, resolution="Leave out one of the two.")

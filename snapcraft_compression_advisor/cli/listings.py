@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import ClassVar, NamedTuple
 
-from .arguments import Arguments, Command, details
-from .write import write_output
+from .arguments import Arguments, Command, details, output_arguments
+from .write import write_output, write_page
 
 
 class DevicesCommand(Command):
@@ -22,9 +22,7 @@ class DevicesCommand(Command):
 
     arguments: ClassVar[Arguments] = {
         "[NAME]": "a device profile (default: all)",
-        "--format": details(
-            "output format of the list", choices=("text", "json"), default="text"
-        ),
+        **output_arguments(("text", "json", "markdown")),
     }
 
     def run(self, parsed_args: argparse.Namespace) -> None:
@@ -34,16 +32,17 @@ class DevicesCommand(Command):
             builtin_devices,
             find_device,
         )
-        from ..report.devices_text import (  # noqa: PLC0415 # as above
+        from ..report.devices import (  # noqa: PLC0415 # as above
+            devices_page,
             render_devices_json,
-            render_devices_text,
         )
 
         name = parsed_args.name
         devices = builtin_devices() if name is None else [find_device(name)]
-        is_json = parsed_args.format == "json"
-        render = render_devices_json if is_json else render_devices_text
-        write_output(render(devices), None)
+        if parsed_args.format == "json":
+            write_output(render_devices_json(devices), parsed_args.output)
+        else:
+            write_page(devices_page(devices), parsed_args)
 
 
 class RuleCommand(Command):

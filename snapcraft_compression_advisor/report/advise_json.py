@@ -146,7 +146,6 @@ def _recommendation(analysis: Analysis) -> Part:
             )
             for each in (decides.by_device if decides else ())
         ],
-        next_steps=[each.sentence for each in steps],
         steps=[part(each, "text commands") for each in steps],
     )
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ..payload.families import file_family
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from ..launch.launch_set import LaunchFile
 
@@ -23,7 +23,6 @@ _LEAST_FILE = 0.002
 """Of all blocks: what is smaller isn't listed by itself."""
 
 _FILES_PER_GROUP = 12
-_FOLDERS_PER_GROUP = 6
 _ROOT = "."
 
 
@@ -46,8 +45,8 @@ class LaunchGroup:
     """Files that belong together, by their paths alone.
 
     :param name: a toolkit, a package, a kind of data, or else a directory.
-    :param parts: all of it: the files with the most blocks, then the others by
-        directory.
+    :param parts: all of it: the files with the most blocks, then the others
+        together.
     """
 
     name: str
@@ -96,7 +95,7 @@ def _part(path: str, files: Sequence[LaunchFile]) -> GroupPart:
 
 
 def _parts(files: Iterable[LaunchFile], whole: float) -> Iterator[GroupPart]:
-    """Yield a group's largest files, and the others by directory.
+    """Yield a group's largest files, and the others together.
 
     :param whole: blocks of the launch.
     """
@@ -107,26 +106,12 @@ def _parts(files: Iterable[LaunchFile], whole: float) -> Iterator[GroupPart]:
         if file.expected_blocks >= _LEAST_FILE * whole
     ]
     yield from (_part(file.path, [file]) for file in single)
-    folders: dict[str, list[LaunchFile]] = defaultdict(list)
-    for file in ordered[len(single) :]:
-        folders[posixpath.dirname(file.path) or _ROOT].append(file)
-    for path, found in _few(folders).items():
-        name = found[0].path if len(found) == 1 else path
-        yield _part(name, found)
-
-
-def _few(folders: Mapping[str, list[LaunchFile]]) -> dict[str, list[LaunchFile]]:
-    """Return the largest directories, and the others as what they have in common."""
-    order = sorted(folders, key=lambda path: (-_blocks(folders[path]), path))
-    kept = {path: folders[path] for path in order[:_FOLDERS_PER_GROUP]}
-    others = order[_FOLDERS_PER_GROUP:]
-    if others:
-        common = posixpath.commonpath(others) or _ROOT
-        kept[common] = [
-            *kept.get(common, []),
-            *(file for path in others for file in folders[path]),
-        ]
-    return kept
+    others = ordered[len(single) :]
+    if len(others) == 1:
+        yield _part(others[0].path, others)
+    elif others:
+        folder = posixpath.commonpath([posixpath.dirname(each.path) for each in others])
+        yield _part(folder or _ROOT, others)
 
 
 def _blocks(files: Iterable[LaunchFile]) -> float:

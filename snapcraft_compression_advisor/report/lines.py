@@ -31,9 +31,8 @@ _BY_SEVERITY: dict[Severity, str] = {
     "warning": "\x1b[1;33m",
     "info": "\x1b[1;36m",
 }
-_CYAN, _STRONG_CYAN = "\x1b[36m", "\x1b[1;36m"
 _BY_VERDICT: dict[Verdict, str] = {
-    "change": _STRONG_CYAN,
+    "change": "\x1b[1;36m",
     "keep": "\x1b[1;32m",
     "no-benefit": _BOLD,
     "undecided": "\x1b[1;33m",
@@ -72,10 +71,6 @@ class TextStyle:
     def verdict(self, verdict: Verdict, text: str) -> str:
         """Return text in a verdict's colour."""
         return self._in(_BY_VERDICT[verdict], text)
-
-    def bar(self, text: str, *, strong: bool) -> str:
-        """Return a bar, a strong one in bold."""
-        return self._in(_STRONG_CYAN if strong else _CYAN, text)
 
     def bold(self, text: str) -> str:
         """Return text in bold."""

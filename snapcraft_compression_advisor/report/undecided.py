@@ -32,13 +32,6 @@ class NextStep:
     commands: tuple[str, ...] = ()
     short: str = ""
 
-    @property
-    def sentence(self) -> str:
-        """All of it in a line."""
-        if not self.commands:
-            return f"{self.text}."
-        return f"{self.text}: {' && '.join(self.commands)}"
-
 
 def what_decides(analysis: Analysis) -> tuple[NextStep, ...]:
     """Return what would decide an advice; nothing where it is decided."""

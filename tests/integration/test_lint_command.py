@@ -88,12 +88,6 @@ def test_every_format_is_written_and_says_the_same_twice(
     assert "SCA301" in target.read_text()
 
 
-def test_statistics_count_rules(small_prime: Path) -> None:
-    write_policy(small_prime.parent, TIGHT)
-    result = advisor("lint", "--statistics", cwd=small_prime.parent)
-    assert "1 error     SCA301 image-size-budget" in result.stdout
-
-
 def test_broken_payload_does_not_stop_the_others(
     small_prime: Path, tmp_path: Path
 ) -> None:
@@ -216,12 +210,6 @@ def test_project_of_another_snap_is_not_this_one(small_prime: Path) -> None:
         (("--device", "abacus"), None, 64, "No device profile 'abacus'"),
         (("--app", "nobody"), None, 64, "no app 'nobody'"),
         (("--fix", "--diff"), None, 64, "Both --fix and --diff"),
-        (
-            ("--statistics", "--format", "json"),
-            None,
-            64,
-            "doesn't support format 'json'",
-        ),
         (
             ("--device", "nvme-laptop"),
             "max-cold-start: {hdd-laptop: 1s}",

@@ -19,31 +19,37 @@ from snapcraft_compression_advisor.devices.builtin_devices import (
 from snapcraft_compression_advisor.devices.device_file import (
     parse_device,
 )
-from snapcraft_compression_advisor.report.devices_text import (
+from snapcraft_compression_advisor.report.devices import (
+    devices_page,
     render_devices_json,
-    render_devices_text,
 )
+from snapcraft_compression_advisor.report.text_printer import print_text
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-
-def test_text_has_figures_and_sources() -> None:
-    text = render_devices_text([find_device("nvme-laptop")])
-    assert text.startswith("nvme-laptop\n  laptop with an NVMe drive\n")
-    assert "  seek 67\N{EN DASH}100 µs\n" in text
-    assert "  transfer 540\N{EN DASH}3400 MB/s\n" in text
-    assert "  xz decompression 35\N{EN DASH}58 MB/s\n" in text
-    assert "  lzo decompression 217\N{EN DASH}657 MB/s\n" in text
-    assert "- storage: published; data sheets" in text
+    from snapcraft_compression_advisor.devices.device import DeviceProfile
 
 
-def test_text_fits_80_columns() -> None:
-    text = render_devices_text(builtin_devices())
+def text_of(*devices: DeviceProfile) -> str:
+    return print_text(devices_page(devices))
+
+
+def test_text_of_one_has_figures_and_sources() -> None:
+    text = text_of(find_device("nvme-laptop"))
+    assert text.startswith("nvme-laptop: laptop with an NVMe drive\n")
+    assert "67\N{EN DASH}100 µs" in text
+    assert "540\N{EN DASH}3400 MB/s" in text
+    assert "35\N{EN DASH}58 MB/s" in text
+    assert "217\N{EN DASH}657 MB/s" in text
+    assert "Storage: published; data sheets" in text
+
+
+def test_text_fits_a_screen() -> None:
+    text = text_of(*builtin_devices())
     assert max(map(len, text.splitlines())) <= 80
     assert len(text.splitlines()) <= 12
-    names = [line.split()[0] for line in text.splitlines()[1:-1]]
-    assert names == [device.name for device in builtin_devices()]
+    assert all(device.name in text for device in builtin_devices())
 
 
 def test_storage_that_costs_nothing_is_unlimited() -> None:
@@ -51,9 +57,7 @@ def test_storage_that_costs_nothing_is_unlimited() -> None:
     device = replace(
         find_device("nvme-laptop"), seek_s=nothing, read_s_per_byte=nothing
     )
-    text = render_devices_text([device])
-    assert "  seek 0 µs\n" in text
-    assert "  transfer unlimited MB/s\n" in text
+    assert "  0 µs  unlimited MB/s" in text_of(device)
 
 
 def test_each_profile_in_json_is_a_file_for_device() -> None:
@@ -81,12 +85,12 @@ def test_each_profile_names_its_kernel_and_its_source() -> None:
     assert kernels["chromium-system-3"]["file_mode"] == "cache"
     origins = {each["source"].split(";")[0] for each in kernels.values()}
     assert origins <= {"kernel: published", "kernel: estimated"}
-    text = render_devices_text([find_device("sbc-emmc")])
-    assert "  kernel unknown: file mode unknown, decompressors single\n" in text
-    assert "  - kernel: published; the file mode depends on the system:" in text
+    text = text_of(find_device("sbc-emmc"))
+    assert "Kernel unknown: file mode unknown, decompressors single; " in text
+    assert "Kernel: published; the file mode depends on the system:" in text
 
 
-@pytest.mark.parametrize("form", ["text", "json"])
+@pytest.mark.parametrize("form", ["text", "json", "markdown"])
 def test_command_prints_them(
     form: str,
     capsys: pytest.CaptureFixture[str],

@@ -93,7 +93,7 @@ def test_pages_show_command_lines_of_every_command() -> None:
 
 def test_bash_completes_commands_options_and_values(tmp_path: Path) -> None:
     assert completed("la") == ["launch-set"]
-    assert completed("lint", "--st") == ["--statistics"]
+    assert completed("lint", "--exi") == ["--exit-zero"]
     assert completed("--quiet", "set", "--compression", "") == ["xz", "lzo"]
     assert completed("lint", "--format", "=", "gi") == ["github", "gitlab"]
     assert completed("schema", "la") == ["launch-profile"]

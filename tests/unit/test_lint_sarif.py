@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote_to_bytes
 
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import given
 
 from lint_reports import (
     BUDGET_BROKEN,
@@ -23,11 +22,9 @@ from lint_reports import (
     report_of_longest_path,
     sample_rules,
 )
-from snapcraft_compression_advisor.project.edit import Edit
 from snapcraft_compression_advisor.report.lint_formats import Findings
 from snapcraft_compression_advisor.report.lint_formats.sarif import (
     RELATED_FILES,
-    fix_object,
     relative_uri,
     render_sarif,
 )
@@ -124,36 +121,8 @@ def test_longest_path_is_whole() -> None:
     assert len(unquote_to_bytes(uri)) == 4094
 
 
-_TEXTS = st.lists(st.sampled_from(["a", "b", "é\U0001f600", "\n", "\r\n"])).map("".join)
-
-
-@given(before=_TEXTS, after=_TEXTS)
-@example(before="a", after="a\nb")
-@example(before="a\nb", after="a\n")
-def test_fix_applied_by_its_region_makes_the_file(before: str, after: str) -> None:
-    edit = Edit(
-        path=Path("snapcraft.yaml"), before=before.encode(), after=after.encode()
-    )
-    fix = fix_object(edit, "Change it.", "snapcraft.yaml")
-    assert _applied(before, fix) == after
-
-
-def _applied(text: str, fix: dict[str, Any]) -> str:
-    """Return a text with a fix made as the standard says (3.30 and 3.57)."""
-    (replacement,) = fix["artifactChanges"][0]["replacements"]
-    region = replacement["deletedRegion"]
-    starts = [0]
-    for line in text.split("\n")[:-1]:
-        starts.append(starts[-1] + len(line) + 1)
-    start = starts[region["startLine"] - 1] + region["startColumn"] - 1
-    end = starts[region["endLine"] - 1] + region["endColumn"] - 1
-    inserted: str = replacement["insertedContent"]["text"]
-    return text[:start] + inserted + text[end:]
-
-
-def test_fix_without_an_edit_is_left_to_the_text() -> None:
+def test_fix_is_in_the_text() -> None:
     (result,) = _run(report_of(DEBUG_SYMBOLS))["results"]
-    assert "fixes" not in result
     assert "Strip them" in result["message"]["text"]
 
 

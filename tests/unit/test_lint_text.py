@@ -75,11 +75,6 @@ def test_snap_without_findings_is_ok() -> None:
     assert rendered("text", report_of()).endswith(": ok\n")
 
 
-def test_statistics_are_the_golden_ones() -> None:
-    text = rendered("text", make_report(), statistics=True)
-    assert text == (GOLDEN / "lint-statistics.txt").read_text()
-
-
 def test_colour_changes_nothing_but_colour() -> None:
     coloured = rendered("text", make_report(), TextStyle(coloured=True))
     assert coloured != rendered("text", make_report())

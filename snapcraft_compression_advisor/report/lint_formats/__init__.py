@@ -28,12 +28,10 @@ class Findings:
     """What a format renders.
 
     :param style: of text for people; that of a file by default.
-    :param statistics: whether text shows only how often each rule was broken.
     """
 
     report: LintReport
     style: TextStyle = field(default_factory=TextStyle)
-    statistics: bool = False
 
     @property
     def counting(self) -> LintReport:

@@ -8,8 +8,6 @@ Nothing in it tells when or where it was made. Levels: ``error``, ``warning`` an
 from __future__ import annotations
 
 import json
-import re
-from itertools import takewhile
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -29,7 +27,6 @@ if TYPE_CHECKING:
         State,
     )
     from ...lint.rule import Rule
-    from ...project.edit import Edit
     from . import Findings
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -145,7 +142,6 @@ def _results(
                 "locations": [_location(finding.location, number + 1)],
                 "partialFingerprints": {SCHEME: prints[number][place]},
                 **_related(finding, number + 1),
-                **_fixes(finding),
                 **({"baselineState": _STATES[finding.state]} if finding.state else {}),
             }
 
@@ -175,14 +171,6 @@ def _related(finding: Finding, number: int) -> dict[str, object]:
     return {"relatedLocations": related} if related else {}
 
 
-def _fixes(finding: Finding) -> dict[str, object]:
-    fix = finding.fix
-    if fix is None or fix.edit is None or not fix.edit.changes:
-        return {}
-    uri = relative_uri(str(fix.edit.path))
-    return {"fixes": [fix_object(fix.edit, printable(fix.description), uri)]}
-
-
 def _physical(
     artifact: dict[str, str], *, line: int | None = None
 ) -> dict[str, object]:
@@ -204,62 +192,3 @@ def relative_uri(path: str) -> str:
     """
     encoded = quote(path.encode("utf-8", "surrogateescape"), safe="/")
     return f"file://{encoded}" if encoded.startswith("/") else encoded
-
-
-def fix_object(edit: Edit, description: str, uri: str) -> dict[str, object]:
-    """Return SARIF's ``fix`` (3.55): one replacement of whole lines.
-
-    Lines end as the file's do; a line break is part of its line.
-
-    :param edit: a change that changes something.
-    """
-    before, after = (
-        re.findall("[^\n]*\n|[^\n]+", content.decode())
-        for content in (edit.before, edit.after)
-    )
-    same = _common(before, after)
-    tail = _common(before[same:][::-1], after[same:][::-1])
-    inserted = after[same : len(after) - tail]
-    return {
-        "description": {"text": description},
-        "artifactChanges": [
-            {
-                "artifactLocation": {"uri": uri},
-                "replacements": [
-                    {
-                        "deletedRegion": _region(before, same, len(before) - tail),
-                        "insertedContent": {"text": "".join(inserted)},
-                    }
-                ],
-            }
-        ],
-    }
-
-
-def _region(lines: Sequence[str], first: int, beyond: int) -> dict[str, int]:
-    """Return the region of some lines: an insertion point where there are none.
-
-    :param lines: all of the file.
-    :param first: how many lines stand before it.
-    :param beyond: with how many lines it ends.
-    """
-    names = ("startLine", "startColumn", "endLine", "endColumn")
-    places = (*_position(lines, first), *_position(lines, beyond))
-    return dict(zip(names, places, strict=True))
-
-
-def _position(lines: Sequence[str], count: int) -> tuple[int, int]:
-    """Return the line and column that follow so many lines.
-
-    Behind a last line without a line break there is no other, so it is that line's
-    end (3.30.7 and 3.30.8).
-    """
-    if count and not lines[count - 1].endswith("\n"):
-        return count, len(lines[count - 1]) + 1
-    return count + 1, 1
-
-
-def _common(some: Sequence[str], others: Sequence[str]) -> int:
-    """Return with how many equal lines both begin."""
-    pairs = zip(some, others, strict=False)
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

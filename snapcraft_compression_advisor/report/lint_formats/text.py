@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -29,7 +28,7 @@ from .phrases import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ...lint.finding import Finding, LintedPayload, LintReport, Severity
+    from ...lint.finding import Finding, LintedPayload, LintReport
     from ..lines import TextStyle
     from . import Findings
 
@@ -46,12 +45,11 @@ def render(findings: Findings) -> str:
     Against a baseline: those that count, then what changed.
     """
     report, style = findings.counting, findings.style
-    lines = [*_statistics_lines(report, style)] if findings.statistics else []
-    if not (findings.statistics or style.verbose):
+    if not style.verbose:
         return "\n".join(_short_lines(findings)) + "\n"
-    if not findings.statistics:
-        for payload in report.payloads:
-            lines += [*_payload_lines(payload, style), ""]
+    lines: list[str] = []
+    for payload in report.payloads:
+        lines += [*_payload_lines(payload, style), ""]
     lines += _summary_lines(report, style)
     if report.against is not None:
         lines += ["", *_against_lines(findings.report, report.against, style)]
@@ -192,21 +190,6 @@ def _summary_lines(report: LintReport, style: TextStyle) -> Iterator[str]:
         yield style.bold(line)
     if safe:
         yield f"--fix applies {counted(safe, 'safe fix', plural='safe fixes')}."
-
-
-def _statistics_lines(report: LintReport, style: TextStyle) -> Iterator[str]:
-    """Yield how often each rule was broken, the most often first."""
-    counts: Counter[tuple[str, str, Severity, bool]] = Counter(
-        (finding.rule, finding.name, finding.severity, finding.undecided)
-        for finding in all_findings(report)
-    )
-    for key, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
-        rule, name, severity, undecided = key
-        label = "undecided" if undecided else severity
-        shown = style.severe(severity, f"{label:9}")
-        yield f"{count:6,} {shown} {rule} {name}"
-    if counts:
-        yield ""
 
 
 def _indented(text: str, first: str, style: TextStyle) -> list[str]:

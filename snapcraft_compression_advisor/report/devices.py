@@ -1,14 +1,14 @@
-"""Device profiles as text in 80 columns, and as JSON."""
+"""Device profiles: a page, and JSON."""
 
 from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING
 
-from ..core.units import join_ends
+from ..core.units import counted, join_ends, sentence
 from ..devices.builtin_devices import USUAL_RAW_BYTES, USUAL_STORED_BYTES
 from ..devices.device_file import device_figures
-from .lines import wrapped
+from .model import Page, Section, Table
 from .words import kernel_phrase
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ _MS_PER_S = 1e3
 _US_PER_S = 1e6
 _MB = 1e6
 _FINE_BELOW = 100
-_INDENT = "  "
 _SHOWN_CODECS = ("xz", "lzo")
 _LEGEND = (
     "Figures are from the sources and range from a slow device of the kind to a fast "
@@ -40,55 +39,45 @@ def render_devices_json(devices: Sequence[DeviceProfile]) -> str:
     )
 
 
-def render_devices_text(devices: Sequence[DeviceProfile]) -> str:
-    """Return profiles as text: a line each; of a single one, its sources as well."""
+def devices_page(devices: Sequence[DeviceProfile]) -> Page:
+    """Return profiles, a row each; of a single one, its sources as well."""
     if len(devices) == 1:
-        lines = [*_device(devices[0]), *wrapped(_LEGEND)]
-    else:
-        lines = [
-            _columns("", "seek", "read", "unpack xz", "unpack lzo"),
-            *map(_row, devices),
-            "'devices NAME' shows where a profile's figures come from.",
-        ]
-    return "\n".join(lines) + "\n"
+        device = devices[0]
+        return Page(
+            title=f"Device profile {device.name}",
+            headline=f"{device.name}: {device.description}",
+            sections=(
+                Section(short=True, tables=(_table(devices),)),
+                Section(short=True, sentences=tuple(_sources(device))),
+            ),
+        )
+    return Page(
+        title="Device profiles",
+        headline="Device profiles; 'devices NAME' shows where the figures come from",
+        sections=(Section(short=True, tables=(_table(devices),)),),
+    )
 
 
-def _row(device: DeviceProfile) -> str:
+def _table(devices: Sequence[DeviceProfile]) -> Table:
+    heads = ("", "seek", "read", *(f"unpack {codec}" for codec in _SHOWN_CODECS))
+    return Table(heads=heads, rows=tuple(map(_row, devices)))
+
+
+def _row(device: DeviceProfile) -> tuple[str, ...]:
     seek, read = device.seek_s, device.read_s_per_byte
     rates = (_usual_s_per_byte(device.decompress[codec]) for codec in _SHOWN_CODECS)
-    return _columns(
+    return (
         device.name,
         _duration_range(seek.high, seek.low),
         *(_rate_range(*each) for each in ((read.high, read.low), *rates)),
     )
 
 
-def _columns(name: str, *figures: str) -> str:
-    widths = (13, 15, 15, 16)
-    cells = (f"{text:>{width}}" for text, width in zip(figures, widths, strict=True))
-    return f"{name:18}{''.join(cells)}"
-
-
-def _device(device: DeviceProfile) -> Iterator[str]:
-    seek, read = device.seek_s, device.read_s_per_byte
-    texts = [
-        device.description,
-        f"seek {_duration_range(seek.high, seek.low)}",
-        f"transfer {_rate_range(read.high, read.low)}",
-        *(
-            f"{codec} decompression "
-            f"{_rate_range(*_usual_s_per_byte(device.decompress[codec]))}"
-            for codec in _SHOWN_CODECS
-        ),
-        f"processors {device.processors}",
-        kernel_phrase(device.kernel),
-    ]
-    yield device.name
-    for text in texts:
-        yield from wrapped(text, first=_INDENT, rest=_INDENT)
-    for source in (*device.sources, device.kernel.source):
-        yield from wrapped(source, first=f"{_INDENT}- ", rest=_INDENT * 2)
-    yield ""
+def _sources(device: DeviceProfile) -> Iterator[str]:
+    yield from (sentence(each) for each in (*device.sources, device.kernel.source))
+    processors = counted(device.processors, "processor")
+    yield f"{sentence(kernel_phrase(device.kernel))[:-1]}; {processors}."
+    yield _LEGEND
 
 
 def _usual_s_per_byte(cost: BlockCost) -> tuple[float, float]:
