@@ -20,7 +20,7 @@ ROOM_LINES = {
     "launch": 1_860,
     "launch/guess": 7_900,
     "advice": 1_140,
-    "settings": 1_290,
+    "settings": 1_270,
     "project": 1_215,
     "refresh": 1_480,
     "diff": 1_110,
@@ -32,7 +32,7 @@ ROOM_LINES = {
     "report": 6_800,
     "fleet": 2_520,
     "cli": 4_070,
-    "host": 2_070,
+    "host": 2_075,
 }
 """Of the package's rooms, without those inside that have a limit of their own."""
 

@@ -11,7 +11,7 @@ from ..core.errors import BadDataError, UsageError
 from ..core.terminal import emit
 from ..lint.request import LintRequest
 from ..settings.lint_policy import LintPolicy
-from ..settings.load import Sources, load_settings, overlay, setting
+from ..settings.load import load_settings, overlay, setting
 from ..settings.policy_file import POLICY_FILE_NAME
 from ..settings.policy_parts import Option
 from .arguments import Arguments, details
@@ -89,9 +89,7 @@ def lint_request(
     :raises AdvisorError: if the policy, or a file that it names, can't be read or isn't
         what it should be; if options and policy contradict each other.
     """
-    settings = load_settings(
-        Sources(file=file, options=options), check_rules=_check_rules, narrow=narrow
-    )
+    settings = load_settings(file, options, check_rules=_check_rules, narrow=narrow)
     if file is not None:
         emit.progress(f"Settings from {file}", permanent=True)
     return LintRequest(

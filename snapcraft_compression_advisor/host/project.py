@@ -15,8 +15,15 @@ from ..lint.project import ProjectFile, read_project
 from ..lint.run import check_selectors
 from ..project.document import read_document
 from ..project.project_file import find_project_file, read_project_file
-from ..settings.load import PLUGIN, Settings, Sources, load_settings
-from ..settings.policy_file import find_policy_file
+from ..settings.load import (
+    PLUGIN,
+    Settings,
+    beside,
+    environment_policy,
+    load_settings,
+    plugin_policy,
+)
+from ..settings.policy_file import POLICY_FILE_NAME, find_policy_file
 from .guard import SettingsError
 
 Parts = dict[str, dict[str, object]]
@@ -66,15 +73,12 @@ def read_settings(
     :raises SettingsError: if one is broken, or they contradict each other.
     """
     try:
-        sources = Sources(
-            parts=parts,
-            find_key=partial(_find_key, directory),
-            file=find_policy_file(directory),
-            environment=environment,
-            folder=directory,
-        )
+        place = directory / POLICY_FILE_NAME  # of files that these name
         return load_settings(
-            sources, check_rules=partial(check_selectors, rules=ALL_RULES)
+            find_policy_file(directory),
+            beside(place, environment_policy(environment)),
+            below=beside(place, plugin_policy(parts, partial(_find_key, directory))),
+            check_rules=partial(check_selectors, rules=ALL_RULES),
         )
     except AdvisorError as error:
         raise SettingsError.of(error) from error

@@ -7,7 +7,7 @@ the part of snapcraft's plugin, and all of them before the defaults.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -19,7 +19,7 @@ from ..devices.builtin_devices import default_devices, find_device
 from ..devices.builtin_kernels import with_kernels
 from ..devices.device import DeviceProfile
 from .lint_policy import LintPolicy, contradictions
-from .policy_file import POLICY, POLICY_FILE_NAME, describe_setting, parse_policy
+from .policy_file import POLICY, describe_setting, parse_policy
 from .policy_parts import PolicyModel
 
 if TYPE_CHECKING:
@@ -94,26 +94,6 @@ def _devices_beside(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sources:
-    """Where settings come from, the weakest first.
-
-    :param parts: of the project, by name; that of the plugin counts.
-    :param find_key: returns where a part's key stands, as ``FILE:LINE: ``, for errors.
-    :param file: compression-advisor.yaml; ``None`` where there is none.
-    :param environment: variables.
-    :param options: what a command line sets; its ``ignore`` adds to the file's.
-    :param folder: that files are relative to which the part or a variable names.
-    """
-
-    parts: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
-    find_key: Callable[[str, str], str] = lambda _part, _key: ""
-    file: Path | None = None
-    environment: Mapping[str, str] = field(default_factory=dict)
-    options: LintPolicy = field(default_factory=LintPolicy)
-    folder: Path = Path()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """What is asked of a payload, files read.
 
@@ -131,39 +111,42 @@ class Settings:
 
 
 def load_settings(
-    sources: Sources, *, check_rules: Callable[..., None], narrow: bool = False
+    file: Path | None,
+    above: LintPolicy,
+    *,
+    below: LintPolicy | None = None,
+    check_rules: Callable[..., None],
+    narrow: bool = False,
 ) -> Settings:
-    """Read all settings, and what they name.
+    """Read the file with settings, and what all settings name.
 
+    :param file: compression-advisor.yaml; ``None`` if there is none.
+    :param above: policy that precedes it, such as that of options; its ``ignore`` adds
+        to the file's.
+    :param below: policy that it precedes.
     :param check_rules: refuses selectors that select no rule.
     :param narrow: whether options may leave out apps and devices that have a budget,
         which then doesn't count.
-    :raises AdvisorError: where a source, or a file that it names, can't be read or
-        isn't what it should be; where sources contradict each other.
+    :raises AdvisorError: if a file can't be read or isn't what it should be, or
+        policies contradict each other.
     """
-    beside_file = sources.folder / POLICY_FILE_NAME
     from_file = LintPolicy()
-    if sources.file is not None:
-        from_file = read_policy(sources.file)
+    if file is not None:
+        from_file = read_policy(file)
         selectors = (*from_file.select, *from_file.ignore, *from_file.severity)
-        check_rules(selectors, where=str(sources.file))
-    above = (
-        beside(beside_file, _environment_policy(sources.environment)),
-        sources.options,
-    )
-    below = beside(beside_file, _plugin_policy(sources))
-    policy = reduce(overlay, (below, from_file, *above))
+        check_rules(selectors, where=str(file))
+    policy = reduce(overlay, (below or LintPolicy(), from_file, above))
     for problem in () if narrow else contradictions(policy):
         message = f"The settings contradict each other: {problem}"
         raise UsageError(message, resolution="Change one of them.")
-    set_above = {name for each in above for name in each.model_fields_set}
-    narrowed = narrow and "devices" in sources.options.model_fields_set
+    set_above = above.model_fields_set
+    narrowed = narrow and "devices" in set_above
     try:
         devices = _devices(policy, () if narrowed else policy.max_cold_start)
     except UsageError as error:
-        if sources.file is None or "devices" in set_above:
+        if file is None or "devices" in set_above:
             raise
-        message = f"{sources.file}: {error}"  # a name in the file, not an argument
+        message = f"{file}: {error}"  # a name in the file, not an argument
         raise BadDataError(message, resolution=error.resolution) from error
     profiles: tuple[LaunchProfile, ...] = ()
     if policy.launch_profile:
@@ -171,10 +154,10 @@ def load_settings(
         from ..launch.profile import read_profile
 
         profiles = tuple(read_profile(Path(each)) for each in policy.launch_profile)
-    is_of_file = sources.file is not None and "apps" not in set_above
+    is_of_file = file is not None and "apps" not in set_above
     return Settings(
         policy=policy,
-        policy_path=str(sources.file) if is_of_file else None,
+        policy_path=str(file) if is_of_file else None,
         devices=devices,
         profiles=profiles,
     )
@@ -239,8 +222,15 @@ def part_policy(
     return reduce(overlay, settings, LintPolicy())
 
 
-def _plugin_policy(sources: Sources) -> LintPolicy:
-    parts = sources.parts
+def plugin_policy(
+    parts: Mapping[str, Mapping[str, object]], find_key: Callable[[str, str], str]
+) -> LintPolicy:
+    """Return the policy of the plugin's part.
+
+    :param parts: of the project, by name.
+    :param find_key: returns where a part's key stands, as ``FILE:LINE: ``, for errors.
+    :raises BadDataError: if it is broken, or several parts have the plugin.
+    """
     ours = [name for name, part in parts.items() if part.get("plugin") == PLUGIN]
     if len(ours) > 1:
         message = f"Parts {' and '.join(ours)} all have the plugin {PLUGIN!r}"
@@ -248,14 +238,12 @@ def _plugin_policy(sources: Sources) -> LintPolicy:
     if not ours:
         return LintPolicy()
     (name,) = ours
-
-    def label(key: str) -> str:
-        return f"{sources.find_key(name, key)}{key} of part {name}"
-
-    return part_policy(parts[name], label)
+    return part_policy(
+        parts[name], lambda key: f"{find_key(name, key)}{key} of part {name}"
+    )
 
 
-def _environment_policy(environment: Mapping[str, str]) -> LintPolicy:
+def environment_policy(environment: Mapping[str, str]) -> LintPolicy:
     """Return the policy that ``SNAPCRAFT_COMPRESSION_ADVISOR_*`` has.
 
     Their values are written as in the file. An empty variable counts as unset.

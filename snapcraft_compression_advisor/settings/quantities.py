@@ -6,12 +6,14 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Generic, TypeVar
 
 import pydantic
 from pydantic_core import core_schema
 
 from ..core.units import KIB, MIB
+
+_Value = TypeVar("_Value")
 
 _NUMBER = r"([0-9]{1,12}(?:\.[0-9]{1,9})?)"
 _SHARE = rf"^{_NUMBER} ?%$"
@@ -21,13 +23,14 @@ _LONGEST_TEXT = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class Written(Generic[_Value]):
     """How a value is written: its parser, and the JSON Schema of what that takes.
 
+    :param parse: raises ``ValueError`` for anything else.
     :param words: what may be written, for the page on settings.
     """
 
-    parse: Callable[[object], object]
+    parse: Callable[[object], _Value]
     words: str
     patterns: tuple[str, ...]
     takes_number: bool = True
@@ -44,98 +47,56 @@ class Written:
         return {"anyOf": ways, "$comment": self.words}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Quantity:
-    """The meaning of a number.
+def _quantity(
+    values: Mapping[str, float], *, plain: str | None, example: str
+) -> Written[float]:
+    """Return how a number with a unit is written.
 
-    :param units: value of each.
+    :param values: what each unit is worth; the number is one of the unit worth 1.
     :param plain: unit of a number that has none; ``None`` if it needs one.
     :param example: how people write it.
     """
+    units, optional = ", ".join(values), "" if plain is None else "?"
+    pattern = rf"{_NUMBER} ?({'|'.join(values)}){optional}"
+    words = f"number with a unit ({units})"
+    if plain is not None:
+        words = f"number in {plain}, or with a unit ({units})"
 
-    units: Mapping[str, float]
-    plain: str | None
-    example: str
-
-    def parse(self, value: object) -> float:
-        """Return a number of the unit that is worth 1.
-
-        :raises ValueError: if it isn't one, or is zero.
-        """
+    def parse(value: object) -> float:
         if isinstance(value, int | float) and not isinstance(value, bool):
-            if self.plain is None:
-                units = ", ".join(self.units)
-                message = (
-                    f"{value} has no unit: write it as in {self.example} ({units})"
-                )
+            if plain is None:
+                message = f"{value} has no unit: write it as in {example} ({units})"
                 raise ValueError(message)
-            return _positive(value, value * self.units[self.plain])
+            return _positive(value, _as_float(value) * values[plain])
         # fullmatch: ``$`` would let a line's end pass.
-        pattern = self.pattern.strip("^$")
         found = re.fullmatch(pattern, value) if isinstance(value, str) else None
         if found is None:
-            message = f"{value!r} isn't a {self.words}, such as {self.example}"
+            message = f"{value!r} isn't a {words}, such as {example}"
             raise ValueError(message)
-        unit = str(found[2] or self.plain)
-        return _positive(value, float(found[1]) * self.units[unit])
+        return _positive(value, float(found[1]) * values[str(found[2] or plain)])
 
-    def parse_or_share(self, value: object) -> float | Share:
-        """Return what :meth:`parse` does, or a share, which is written in percent.
-
-        :raises ValueError: if it is neither.
-        """
-        share = _share(value)
-        return self.parse(value) if share is None else share
-
-    @property
-    def pattern(self) -> str:
-        """The regular expression of a text."""
-        optional = "" if self.plain is None else "?"
-        return rf"^{_NUMBER} ?({'|'.join(self.units)}){optional}$"
-
-    @property
-    def words(self) -> str:
-        """How it may be written, for people."""
-        units = ", ".join(self.units)
-        if self.plain is None:
-            return f"number with a unit ({units})"
-        return f"number in {self.plain}, or with a unit ({units})"
-
-    def written(self, *, or_share: bool = False) -> Written:
-        """Return how a key of the policy is written."""
-        return Written(
-            self.parse_or_share if or_share else self.parse,
-            self.words + ", or percent" * or_share,
-            (self.pattern, *([_SHARE] * or_share)),
-            takes_number=self.plain is not None,
-        )
-
-
-SECONDS = Quantity(units={"ms": 0.001, "s": 1, "min": 60}, plain="s", example="1.5s")
-BYTES = Quantity(
-    units={
-        "B": 1,
-        "kB": 1_000,
-        "MB": 1_000_000,
-        "GB": 1_000_000_000,
-        "KiB": KIB,
-        "MiB": MIB,
-        "GiB": KIB * MIB,
-    },
-    plain=None,  # 300 would be anything from bytes to megabytes
-    example="300MB",
-)
-LINK = Quantity(
-    units={"kbit/s": 0.001, "Mbit/s": 1, "Gbit/s": 1_000},
-    plain="Mbit/s",
-    example="50Mbit/s",
-)
+    return Written(parse, words, (f"^{pattern}$",), takes_number=plain is not None)
 
 
 class Share(pydantic.RootModel[float]):
     """A share of one, written in percent."""
 
     model_config = pydantic.ConfigDict(frozen=True)
+
+
+def _or_share(written: Written[float]) -> Written[float | Share]:
+    """Return how that, or a percentage, is written."""
+
+    def parse(value: object) -> float | Share:
+        share = _share(value)
+        return written.parse(value) if share is None else share
+
+    return Written(
+        parse,
+        f"{written.words}, or percent",
+        (*written.patterns, _SHARE),
+        takes_number=written.takes_number,
+    )
 
 
 def _share(value: object) -> Share | None:
@@ -154,6 +115,13 @@ def _percent(value: object) -> float:
     return share.root
 
 
+def _as_float(number: float) -> float:
+    try:
+        return float(number)
+    except OverflowError:  # an integer of 400 digits
+        return math.inf
+
+
 def _positive(text: object, number: float) -> float:
     if not math.isfinite(number) or number < 0:
         message = f"{text} isn't a positive number"
@@ -162,6 +130,27 @@ def _positive(text: object, number: float) -> float:
         message = f"{text!r} is zero, which nothing can meet"
         raise ValueError(message)
     return number
+
+
+SECONDS = _quantity({"ms": 0.001, "s": 1, "min": 60}, plain="s", example="1.5s")
+BYTES = _quantity(
+    {
+        "B": 1,
+        "kB": 1_000,
+        "MB": 1_000_000,
+        "GB": 1_000_000_000,
+        "KiB": KIB,
+        "MiB": MIB,
+        "GiB": KIB * MIB,
+    },
+    plain=None,  # 300 would be anything from bytes to megabytes
+    example="300MB",
+)
+LINK = _quantity(
+    {"kbit/s": 0.001, "Mbit/s": 1, "Gbit/s": 1_000},
+    plain="Mbit/s",
+    example="50Mbit/s",
+)
 
 
 def parse_count(value: object) -> float:
@@ -175,7 +164,7 @@ def parse_count(value: object) -> float:
     if isinstance(number, bool) or not isinstance(number, int | float):
         message = f"{value!r} isn't a number"
         raise ValueError(message)  # noqa: TRY004 # pydantic takes only ValueError
-    return _positive(value, float(number))
+    return _positive(value, _as_float(number))
 
 
 def parse_event(text: str) -> tuple[str, str | float | None]:
@@ -249,13 +238,13 @@ Text = Annotated[
 ]
 Event = Annotated[Text, pydantic.AfterValidator(event_text)]
 """What ends a launch: ``window``, ``output:ready``."""
-Seconds = Annotated[float, SECONDS.written()]
-Bytes = Annotated[float, BYTES.written()]
-MbitPerS = Annotated[float, LINK.written()]
+Seconds = Annotated[float, SECONDS]
+Bytes = Annotated[float, BYTES]
+MbitPerS = Annotated[float, LINK]
 Count = Annotated[float, Written(parse_count, "number", (f"^{_NUMBER}$",))]
 Percent = Annotated[float, Written(_percent, "percent", (_SHARE,), takes_number=False)]
-SecondsOrShare = Annotated[float | Share, SECONDS.written(or_share=True)]
-BytesOrShare = Annotated[float | Share, BYTES.written(or_share=True)]
+SecondsOrShare = Annotated[float | Share, _or_share(SECONDS)]
+BytesOrShare = Annotated[float | Share, _or_share(BYTES)]
 Devices = Annotated[
     tuple[Text, ...] | dict[Text, float],
     pydantic.PlainValidator(

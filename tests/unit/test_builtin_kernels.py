@@ -26,7 +26,7 @@ from snapcraft_compression_advisor.devices.device_file import (
 from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
 from snapcraft_compression_advisor.lint.run import check_selectors
 from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
-from snapcraft_compression_advisor.settings.load import Sources, load_settings
+from snapcraft_compression_advisor.settings.load import load_settings
 
 NVME = find_device("nvme-laptop")
 
@@ -132,7 +132,7 @@ def _load(tmp_path: Path, text: str) -> list[str]:
     file = tmp_path / "compression-advisor.yaml"
     file.write_text(text, encoding="utf-8")
     settings = load_settings(
-        Sources(file=file), check_rules=partial(check_selectors, rules=ALL_RULES)
+        file, LintPolicy(), check_rules=partial(check_selectors, rules=ALL_RULES)
     )
     names = [device.name for device in settings.devices]
     settings.policy.to_policy(names)

@@ -36,7 +36,8 @@ from snapcraft_compression_advisor.launch.narrowing import (
 from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
 from snapcraft_compression_advisor.settings.load import (
     Settings,
-    Sources,
+    beside,
+    environment_policy,
     load_settings,
     read_policy,
 )
@@ -254,7 +255,8 @@ def load(folder: Path, text: str = "", **environment: str) -> Settings:
     path.write_text(text)
     variables = {f"{PREFIX}{name}": value for name, value in environment.items()}
     return load_settings(
-        Sources(file=path, environment=variables, folder=folder),
+        path,
+        beside(path, environment_policy(variables)),
         check_rules=lambda _texts, where: None,  # noqa: ARG005 # called by its name
     )
 

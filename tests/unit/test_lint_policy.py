@@ -232,6 +232,14 @@ def test_units_are_decimal_or_binary_as_written() -> None:
             SECONDS.parse(nonsense)
 
 
+@pytest.mark.parametrize(
+    "text", ["min-saving: {}", "max-launches: {}", "devices: {{nvme-laptop: {}}}"]
+)
+def test_a_number_that_no_float_holds_is_refused(text: str) -> None:
+    with pytest.raises(BadDataError, match="positive number"):
+        parse(text.format("1" + "0" * 400))
+
+
 def test_schema_for_editors_is_up_to_date() -> None:
     path = DOCS / "compression-advisor.schema.json"
     assert path.read_text() == SCHEMAS["compression-advisor"].text(), (
