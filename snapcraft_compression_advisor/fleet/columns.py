@@ -23,7 +23,7 @@ from ..report.advise_json import advise_json
 from ..report.answer import advise_page
 from ..report.charts import chart_sections
 from ..report.document import saved_page
-from ..report.payload_files import largest_shares
+from ..report.files import largest_shares
 from . import imported
 
 _SCHEMA_VERSION = 2

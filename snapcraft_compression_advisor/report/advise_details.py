@@ -23,12 +23,10 @@ from ..lint.figures import size_origin
 from ..trial.stored import find_incompressible
 from ..wording import asked, habits_text, sentences
 from .answer import deciding_launch
-from .launch_files import heavy_files
-from .launch_groups import launch_groups
+from .files import file_kinds, heavy_files, launch_groups
 from .lint_formats.phrases import details
 from .model import Entry, Section, Step, Table
 from .month import month_section
-from .payload_files import file_kinds
 from .stack import stack_section
 from .undecided import record_installed, what_decides
 from .words import accuracy, how_known, kernel_phrase, not_shipped

@@ -8,11 +8,9 @@ from ..trial.stored import find_incompressible
 from ..wording import sentences
 from .advise_details import blocks_known, origin_of
 from .document import Part, document_text, part
-from .launch_files import heavy_files
-from .launch_groups import launch_groups
+from .files import LISTED_FILES, file_kinds, heavy_files, launch_groups
 from .lint_formats.json import finding_parts
 from .month import month_part
-from .payload_files import file_kinds
 from .stack import stack_part, stack_snaps, stack_whole
 from .undecided import what_decides
 
@@ -26,9 +24,6 @@ if TYPE_CHECKING:
     from ..trial.stored import StoredSizes
 
 
-_LISTED_FILES = 10
-
-
 def advise_json(
     analysis: Analysis,
     *,
@@ -40,21 +35,6 @@ def advise_json(
     :param linted: findings on the same payload; None if it wasn't linted.
     :param command: that made the figures, as it was given.
     """
-    document = advise_part(
-        analysis,
-        linted=linted,
-        command=command,
-    )
-    return document_text(document)
-
-
-def advise_part(
-    analysis: Analysis,
-    *,
-    linted: LintedPayload | None = None,
-    command: str = "",
-) -> Part:
-    """Return an analysis as JSON has it, as :func:`advise_json` takes it."""
     stored, trial = analysis.trial.stored, analysis.trial
     month = analysis.recommendation.month
     devices = [
@@ -65,7 +45,7 @@ def advise_part(
         )
         for each in analysis.devices
     ]
-    return part(
+    document = part(
         analysis,
         "payload",
         trial=part(
@@ -100,6 +80,7 @@ def advise_part(
         ),
         month=month_part(month) if month else None,
     )
+    return document_text(document)
 
 
 def _incompressible(stored: StoredSizes) -> Part | None:
@@ -114,7 +95,7 @@ def _incompressible(stored: StoredSizes) -> Part | None:
         files=len(found.files),
         largest=[
             part(each, "path", size_bytes=round(each.stored_bytes))
-            for each in found.files[:_LISTED_FILES]
+            for each in found.files[:LISTED_FILES]
         ],
     )
 

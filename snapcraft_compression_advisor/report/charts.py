@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ..codecs import SHIPPABLE
 from ..core.units import counted, percent, seconds, size
 from .answer import deciding_launch
-from .launch_groups import launch_groups
+from .files import launch_groups
 from .model import Chart, Section, Spec
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..advice.evidence import Saving
     from ..analysis import Analysis
     from ..launches import LaunchAnalysis
-    from .launch_groups import LaunchGroup
+    from .files import LaunchGroup
 
 INK, MUTED, GRID, PAPER = (
     f"var(--{name})" for name in ("ink", "muted", "grid", "paper")

@@ -6,7 +6,7 @@ import pytest
 
 from snapcraft_compression_advisor.launch.launch_set import LaunchFile
 from snapcraft_compression_advisor.payload.families import file_family
-from snapcraft_compression_advisor.report.launch_groups import (
+from snapcraft_compression_advisor.report.files import (
     LISTED_GROUPS,
     SMALLER,
     launch_groups,

@@ -10,11 +10,9 @@ from reports import COMPRESSED_SHARE, make_full_analysis, make_stored
 from snapcraft_compression_advisor.launch.model import estimate_launch
 from snapcraft_compression_advisor.payload.layout import make_layout
 from snapcraft_compression_advisor.report.advise_details import blocks_known
-from snapcraft_compression_advisor.report.launch_files import (
-    heavy_files,
-)
-from snapcraft_compression_advisor.report.payload_files import (
+from snapcraft_compression_advisor.report.files import (
     file_kinds,
+    heavy_files,
     largest_shares,
 )
 
