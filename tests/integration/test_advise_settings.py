@@ -1,9 +1,13 @@
-"""``advise`` with the project's settings, the same file as inside snapcraft."""
+"""Settings of advise, a written guess and a saved report."""
 
 from __future__ import annotations
 
+import json
+import os
+import re
 from typing import TYPE_CHECKING
 
+import jsonschema
 import pytest
 
 from documents import Document, read_document
@@ -16,9 +20,13 @@ from host_projects import (
     write_steady_device,
 )
 from real_payloads import advisor, snap_pack
+from snapcraft_compression_advisor.cli.main import main
+from snapcraft_compression_advisor.launch.profile import LaunchProfile, read_profile
+from snapcraft_compression_advisor.report.document import schema_text
 
 if TYPE_CHECKING:
     from pathlib import Path
+
 
 SETTINGS = "compression-advisor.yaml"
 
@@ -183,3 +191,98 @@ def test_a_budget_of_cold_starts_steers_the_advice(
     advice = report("files", cwd=folder).recommendation
     assert advice.verdict == verdict
     assert any(reason.startswith(said) for reason in advice.reasons)
+
+
+def test_guess_is_written_as_a_profile_that_advise_takes(
+    small_prime: Path, tmp_path: Path
+) -> None:
+    output = tmp_path / "launch.json"
+    result = advisor("launch-set", small_prime, "-o", output)
+    assert (result.returncode, result.stdout) == (0, "")
+    profile = read_profile(output)
+    assert (profile.source, profile.app) == ("static", "sample")
+    assert "usr/bin/sample" in [file.path for file in profile.files]
+    advice = advisor("advise", small_prime, "--launch-profile", output)
+    assert advice.returncode == 0, advice.stderr
+
+
+def test_guess_goes_to_stdout_as_text_or_profile(small_prime: Path) -> None:
+    text = advisor("launch-set", small_prime).stdout
+    assert text.startswith("App sample, guessed from files: ")
+    found = advisor("launch-set", small_prime, "--format", "json", "--app", "other")
+    profile = LaunchProfile.model_validate_json(found.stdout)
+    assert profile.app == "other"
+    assert {"usr/bin/other", "usr/bin/sample"} <= {file.path for file in profile.files}
+
+
+def test_file_is_explained(small_prime: Path) -> None:
+    text = advisor("launch-set", small_prime, "--explain", "usr/bin/sample").stdout
+    assert text.startswith("usr/bin/sample: a launch of sample is expected to read")
+    unread = advisor("launch-set", small_prime, "--explain", "usr/share/data/text")
+    assert "not expected in a launch of sample" in unread.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--explain", "usr/bin/nothing"], "has no file 'usr/bin/nothing'"),
+        (["--app", "nobody"], "has no app 'nobody'"),
+    ],
+)
+def test_what_cannot_be_guessed_is_said(
+    small_prime: Path, arguments: list[str], message: str
+) -> None:
+    result = advisor("launch-set", small_prime, *arguments)
+    assert result.returncode != 0
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def advise(*arguments: str | Path) -> int:
+    return main(["advise", *map(str, arguments)])
+
+
+def test_saved_json_holds_all_that_pages_tell(
+    small_prime: Path, tmp_path: Path
+) -> None:
+    saved = tmp_path / "a.json"
+    assert advise(small_prime, "--format", "json", "-o", saved) == os.EX_OK
+    report = json.loads(saved.read_text())
+    jsonschema.validate(report, json.loads(schema_text("report")))
+    assert report["kinds"]
+    assert report["findings"] is not None
+    assert report["method"]["command"].startswith("compression-advisor advise ")
+    assert report["launches"][0]["heaviest"]
+
+
+def test_markdown_page_stands_beside_the_text(
+    small_prime: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "a.md"
+    assert advise(small_prime, "-v", "--report", page) == os.EX_OK
+    verdict = re.search(r"^### (.+?) \(now", page.read_text(), re.MULTILINE)
+    assert verdict is not None
+    assert verdict[1] in capsys.readouterr().out
+
+
+def test_name_that_tells_no_form_is_refused_before_any_work(
+    small_prime: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert advise(small_prime, "--report", tmp_path / "a.pdf") == os.EX_USAGE
+    assert "Trying" not in capsys.readouterr().err
+
+
+def test_findings_of_the_page_are_those_of_lint(
+    small_prime: Path, tmp_path: Path
+) -> None:
+    saved, lint = tmp_path / "a.json", tmp_path / "l.json"
+    assert advise(small_prime, "--format", "json", "-o", saved) == os.EX_OK
+    arguments = ["lint", str(small_prime), "--format", "json", "-o", str(lint)]
+    assert main([*arguments, "--exit-zero"]) == os.EX_OK
+    found = json.loads(lint.read_text())["payloads"][0]["findings"]
+    rules = [each["rule"] for each in json.loads(saved.read_text())["findings"]]
+    assert rules == [each["rule"] for each in found]
+    page = tmp_path / "page.html"
+    assert advise(small_prime, "--report", page) == os.EX_OK
+    assert "Lint findings" in page.read_text()
+    assert page.stat().st_size < 200_000

@@ -1,27 +1,37 @@
-"""``fleet`` with real workers: rows, limits, workers that die, runs that are killed."""
+"""A fleet's runs, and what they survive."""
 
 from __future__ import annotations
 
 import os
+import random
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import threading
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from elf_files import make_elf
 from fleets import make_request, make_snap, rows_of
+from image_sources import pack_as_snap
 from snapcraft_compression_advisor.cli.main import main
 from snapcraft_compression_advisor.core.errors import ToolError
 from snapcraft_compression_advisor.fleet import bounded
 from snapcraft_compression_advisor.fleet.bounded import BoundedWorker, Limits
 from snapcraft_compression_advisor.fleet.engines import Pool
 from snapcraft_compression_advisor.fleet.sources import Snap, find_snaps
+from snapcraft_compression_advisor.fleet.task import SnapTask
+from snapcraft_compression_advisor.payload.copies import COMPARED_FAR_BYTES
+from snapcraft_compression_advisor.trial import census
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
+
 
 if shutil.which("mksquashfs") is None:
     pytest.skip("mksquashfs is not installed", allow_module_level=True)
@@ -163,3 +173,171 @@ def test_a_run_that_is_killed_is_continued(store: Path, tmp_path: Path) -> None:
     first.communicate()
     subprocess.run(command, check=True, capture_output=True)
     assert len(rows_of(dataset)) == 4
+
+
+if shutil.which("mksquashfs") is None:
+    pytest.skip("mksquashfs is not installed", allow_module_level=True)
+
+SNAPS = 8
+SCHEDULER = """
+import signal, sys
+from distributed import LocalCluster
+with LocalCluster(
+    n_workers=1, threads_per_worker=1, processes=False, protocol="tcp",
+    host="127.0.0.1", scheduler_port=0, dashboard_address=None,
+) as cluster:
+    print("Scheduler at:", cluster.scheduler_address, file=sys.stderr, flush=True)
+    signal.pause()
+"""
+FLEET = (sys.executable, "-m", "snapcraft_compression_advisor", "fleet")
+
+
+@pytest.fixture(scope="module")
+def small_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("store")
+    for number in range(SNAPS):
+        make_snap(folder, f"s{number}")
+    return folder
+
+
+def paths_of(dataset: Path) -> list[str]:
+    return [row["path"] for row in rows_of(dataset)]
+
+
+@contextmanager
+def started(*command: str, **environment: str) -> Iterator[subprocess.Popen[str]]:
+    """Start a program and end it, whatever happens; its messages are to be read."""
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **environment},
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+        if process.stderr is not None:
+            process.stderr.close()
+
+
+def line_with(text: str, process: subprocess.Popen[str]) -> str:
+    """Return a program's next message that has this in it."""
+    assert process.stderr is not None
+    said = []
+    for line in process.stderr:
+        said.append(line)
+        if text in line:
+            return line
+    pytest.fail(f"{text!r} wasn't said: {said}")
+
+
+def test_an_interrupted_run_keeps_its_rows_and_is_continued(
+    small_store: Path, tmp_path: Path
+) -> None:
+    command = (*FLEET, str(small_store), "-o", str(tmp_path), "--processes", "1")
+    with started(*command) as first:
+        line_with(f"1 of {SNAPS} snaps", first)
+        first.send_signal(signal.SIGINT)
+        _, said = first.communicate()
+    assert first.returncode == 128 + signal.SIGINT
+    assert "Traceback" not in said
+    kept = paths_of(tmp_path)
+    assert 0 < len(kept) < SNAPS
+    subprocess.run(command, check=True, capture_output=True)
+    assert sorted(paths_of(tmp_path)) == sorted(map(str, small_store.glob("*.snap")))
+
+
+def test_two_runs_at_once_make_each_row_once(small_store: Path, tmp_path: Path) -> None:
+    command = (*FLEET, str(small_store), "-o", str(tmp_path), "--processes", "1")
+    with started(*command) as first, started(*command) as second:
+        said = [process.communicate()[1] for process in (first, second)]
+    assert (first.returncode, second.returncode) == (0, 0), said
+    assert sorted(paths_of(tmp_path)) == sorted(map(str, small_store.glob("*.snap")))
+
+
+def test_a_scheduler_that_is_killed_ends_the_run_with_what_is_ready(
+    small_store: Path, tmp_path: Path
+) -> None:
+    pytest.importorskip("distributed")
+    # Tries to reach the scheduler again take as long as this.
+    quick = {"DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "1s"}
+    with started(sys.executable, "-c", SCHEDULER, TMPDIR=str(tmp_path)) as scheduler:
+        found = re.search(r"tcp://[\d.:]+", line_with("Scheduler at:", scheduler))
+        assert found is not None
+        command = (*FLEET, str(small_store), "-o", str(tmp_path / "data"))
+        with started(*command, "--scheduler", found[0], **quick) as run:
+            line_with(f"1 of {SNAPS} snaps", run)
+            scheduler.kill()
+            _, said = run.communicate()
+    assert run.returncode == os.EX_UNAVAILABLE, said
+    assert "The Dask scheduler is gone" in said
+    assert "run the same command again" in said
+    assert "Traceback" not in said
+    kept = paths_of(tmp_path / "data")
+    assert 0 < len(kept) < SNAPS
+    assert len({*kept}) == len(kept)
+
+
+if shutil.which("mksquashfs") is None:
+    pytest.skip("mksquashfs is not installed", allow_module_level=True)
+
+LIBRARIES = 90
+NOISE = random.Random(1)
+
+
+def half_noise(length: int) -> bytes:
+    """Return what compresses to half of its length, and nowhere to less."""
+    digits = bytes(range(16)) * 16
+    return NOISE.randbytes(length).translate(digits)
+
+
+def pack(folder: Path, files: Mapping[str, bytes], codec: str) -> bytes:
+    tree = folder / "tree"
+    for path, content in files.items():
+        (tree / path).parent.mkdir(parents=True, exist_ok=True)
+        (tree / path).write_bytes(content)
+    return pack_as_snap(tree, folder / "one.snap", codec=codec).read_bytes()
+
+
+def row_of(content: bytes) -> dict[str, Any]:
+    fsspec = pytest.importorskip("fsspec")
+    fsspec.filesystem("memory").pipe("/one.snap", content)
+    with ExitStack() as until:
+        task = SnapTask(make_request(), until)
+        return {**task.row(Snap(path="memory://one.snap"))}
+
+
+def snap_yaml() -> bytes:
+    return b"name: one\nversion: '1'\nbase: core24\napps: {one: {command: bin/one}}\n"
+
+
+def test_a_large_snap_costs_a_sample_of_its_blocks(tmp_path: Path) -> None:
+    files = {f"data/{n}.bin": NOISE.randbytes(1 << 20) for n in range(12)}
+    files |= {"bin/one": b"#!/bin/sh\n", "meta/snap.yaml": snap_yaml()}
+    content = pack(tmp_path, files, "xz")
+    row = row_of(content)
+    assert row.get("error") is None
+    assert len(content) > 12_000_000
+    # The sample, and two files that may be the same.
+    assert row["read_bytes"] < census.FAR_BYTES + COMPARED_FAR_BYTES + 200_000
+    assert row["added_bytes_low"] <= row["added_bytes_mid"] <= row["added_bytes_high"]
+
+
+@pytest.mark.parametrize("codec", ["xz", "lzo"])
+def test_of_libraries_only_the_beginnings_are_read(
+    tmp_path: Path, codec: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [f"lib{number}.so.1" for number in range(LIBRARIES)]
+    files = {
+        f"lib/{name}": make_elf(soname=name) + half_noise(60_000) for name in names
+    }
+    files |= {"bin/one": make_elf(needed=names), "meta/snap.yaml": snap_yaml()}
+    content = pack(tmp_path, files, codec)
+    monkeypatch.setattr(census, "FAR_BYTES", 1)
+    row = row_of(content)
+    assert row.get("error") is None
+    assert row["launches"]
+    assert row["read_bytes"] < len(content) * 0.6

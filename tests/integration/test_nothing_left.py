@@ -1,4 +1,4 @@
-"""What an interrupted or killed run leaves behind: nothing, or not for long."""
+"""Nothing is left or damaged by what is interrupted."""
 
 from __future__ import annotations
 

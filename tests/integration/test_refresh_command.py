@@ -1,4 +1,4 @@
-"""Refresh, as a user meets it."""
+"""Deltas between builds."""
 
 from __future__ import annotations
 
@@ -6,16 +6,32 @@ import json
 import os
 import random
 import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import jsonschema
 import pytest
 
+from payloads import make_payload
 from real_payloads import advisor, fill_prime, snap_pack
+from snapcraft_compression_advisor.core.errors import StorageError
+from snapcraft_compression_advisor.payload.source import open_payload
+from snapcraft_compression_advisor.refresh.delta import PLAIN, SNAP_AWARE
+from snapcraft_compression_advisor.refresh.estimate import DeltaMaker, refusal
+from snapcraft_compression_advisor.refresh.stream import Stream
+from snapcraft_compression_advisor.refresh.xdelta3 import (
+    make_delta_of_images,
+    make_plain_delta,
+    make_snap_aware_delta,
+)
 from snapcraft_compression_advisor.report.document import schema_text
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
+
+    from snapcraft_compression_advisor.refresh.delta import DeltaSize
+
 
 pytestmark = pytest.mark.skipif(
     not shutil.which("xdelta3"), reason="xdelta3 is not installed"
@@ -118,3 +134,125 @@ def test_reports_for_people_name_the_file(
     assert "usr/share/data/added" in text
     assert "xz" not in text
     assert not list(scratch.iterdir())
+
+
+NOISE = random.Random(3).randbytes(600_000)
+FRESH = random.Random(4).randbytes(100_000)
+BEFORE = {"usr/bin/app": NOISE, "usr/share/text": b"a text\n" * 9_000}
+
+
+def deltas(
+    after: Mapping[str, bytes],
+    before: Mapping[str, bytes] = BEFORE,
+    codec: str = "lzo",
+) -> tuple[DeltaSize, DeltaSize]:
+    """Return the plain and the snap-aware delta between two prime directories."""
+    found = DeltaMaker(make_payload(before), make_payload(after)).deltas(codec)
+    return found[PLAIN], found[SNAP_AWARE]
+
+
+def test_equal_builds_take_next_to_nothing() -> None:
+    plain, snap_aware = deltas(BEFORE)
+    assert plain.size_bytes.mid == 0
+    assert snap_aware.size_bytes.mid < 300
+    assert snap_aware.size_bytes.known
+
+
+@pytest.mark.parametrize("codec", ["xz", "lzo"])
+def test_file_that_is_added_is_sent_whole(codec: str) -> None:
+    for delta in deltas({**BEFORE, "usr/bin/more": FRESH}, codec=codec):
+        assert len(FRESH) < delta.size_bytes.mid < 1.05 * len(FRESH)
+        assert max(delta.files, key=delta.files.__getitem__) == "usr/bin/more"
+
+
+def test_what_is_inserted_changes_all_compressed_blocks_behind_it() -> None:
+    letters = NOISE.translate(bytes(b"abcdefgh"[n % 8] for n in range(256)))
+    after = {"text": letters[:1_000] + FRESH + letters[1_000:]}
+    plain, snap_aware = deltas(after, {"text": letters})
+    assert len(FRESH) < snap_aware.size_bytes.mid < 1.05 * len(FRESH)
+    assert plain.size_bytes.mid > 2 * snap_aware.size_bytes.mid
+
+
+def test_copies_are_sent_once() -> None:
+    after = {**BEFORE, "usr/bin/more": FRESH, "usr/bin/copy": FRESH}
+    assert all(each.size_bytes.mid < 1.05 * len(FRESH) for each in deltas(after))
+
+
+def test_hole_of_the_new_build_is_sent_as_nothing() -> None:
+    plain, _ = deltas({**BEFORE, "more": b"\0" * 400_000})
+    assert plain.size_bytes.mid < 2_000
+
+
+def test_blocks_that_look_like_an_archive_are_not_unpacked() -> None:
+    # xdelta3 runs xz for a file that begins as one, and blocks with xz do.
+    letters = NOISE.translate(bytes(b"abcdefgh"[n % 8] for n in range(256)))
+    plain, _ = deltas({"text": b"A" + letters}, {"text": letters}, codec="xz")
+    assert plain.size_bytes.mid > 200_000
+
+
+def test_options_in_the_environment_change_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    usual = deltas({**BEFORE, "usr/bin/more": FRESH})
+    monkeypatch.setenv("XDELTA", "-S none -9")
+    assert deltas({**BEFORE, "usr/bin/more": FRESH}) == usual
+
+
+def test_lz4_has_no_snap_aware_delta() -> None:
+    new = make_payload(BEFORE)
+    assert "compressor options" in str(refusal(new, "lz4"))
+    assert refusal(new, "xz") is None
+    assert list(DeltaMaker(new, new).deltas("lz4")) == [PLAIN]
+
+
+def test_build_that_changes_meanwhile_ends_the_delta(tmp_path: Path) -> None:
+    old, new = make_payload(BEFORE), make_payload({**BEFORE, "more": FRESH})
+
+    def read(path: str, *, offset: int, length: int) -> bytes:
+        message = f"Cannot read {path} {offset} {length}"
+        raise StorageError(message, resolution="")
+
+    new.read = read  # type: ignore[method-assign]
+    with pytest.raises(StorageError, match="Cannot read"):
+        make_snap_aware_delta(Stream(old), Stream(new), tmp_path / "delta")
+
+
+@pytest.fixture(scope="module")
+def images(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, Path]]:
+    """Return two successive builds, packed with each codec."""
+    root = tmp_path_factory.mktemp("builds")
+    primes = [fill_prime(root / name) for name in ("old", "new")]
+    data = primes[1] / "usr/share/data"
+    text = (data / "text").read_bytes()
+    (data / "text").write_bytes(text[:100_000] + b"inserted\n" * 9 + text[100_000:])
+    (data / "more").write_bytes(FRESH)
+    return {
+        codec: tuple(  # type: ignore[misc]
+            snap_pack(prime, root / f"{prime.name}-{codec}.snap", compression=codec)
+            for prime in primes
+        )
+        for codec in ("xz", "lzo")
+    }
+
+
+@pytest.mark.parametrize("codec", ["xz", "lzo"])
+def test_deltas_are_those_of_snapd(
+    codec: str, images: dict[str, tuple[Path, Path]], tmp_path: Path
+) -> None:
+    delta = tmp_path / "delta"
+    real = {
+        PLAIN: make_plain_delta(*images[codec], delta),
+        SNAP_AWARE: make_delta_of_images(*images[codec], delta),
+    }
+    other = images["lzo" if codec == "xz" else "xz"]
+    for builds in (images[codec], other):
+        with open_payload(builds[0]) as old, open_payload(builds[1]) as new:
+            found = DeltaMaker(old, new).deltas(codec)
+        aware, plain = (found[each].size_bytes for each in (SNAP_AWARE, PLAIN))
+        assert aware.known
+        assert aware.mid == pytest.approx(real[SNAP_AWARE], abs=64)
+        assert plain.known == (builds == images[codec])
+        assert plain.low <= real[PLAIN] <= plain.high
+        assert plain.mid == pytest.approx(real[PLAIN], rel=0.05)
+        assert list(found[PLAIN].files)
+        assert "usr/share/data/more" in found[SNAP_AWARE].files

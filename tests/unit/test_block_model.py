@@ -1,18 +1,165 @@
-"""The model that predicts what slow codecs make of a block."""
+"""Predictors of a block's size, and their errors."""
 
 from __future__ import annotations
 
 import json
 import random
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from censuses import make_census, part_of
+from payloads import make_payload
 from snapcraft_compression_advisor.codecs import CODECS
+from snapcraft_compression_advisor.codecs.deflate import Gzip
+from snapcraft_compression_advisor.codecs.lzo import Lzo
+from snapcraft_compression_advisor.codecs.xz import Xz
+from snapcraft_compression_advisor.codecs.zstandard import Zstd
+from snapcraft_compression_advisor.payload.layout import Layout, lay_out, make_layout
 from snapcraft_compression_advisor.trial.block_model import block_models, model_columns
-from snapcraft_compression_advisor.trial.look import closer_look
+from snapcraft_compression_advisor.trial.census import Census
+from snapcraft_compression_advisor.trial.look import (
+    EXCERPT_BYTES,
+    EXCERPT_PIECES,
+    CloserLook,
+    QuickLook,
+    closer_look,
+    excerpt,
+    look_at_blocks,
+    quick_look,
+)
+from snapcraft_compression_advisor.trial.phase import Phase, Sample
+from snapcraft_compression_advisor.trial.stored import LEAST_ERROR, block_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+    from pytest_mock import MockerFixture
+
+
+BLOCK = 128 * 1024
+WORDS = random.Random(3).choices([b"launch ", b"block ", b"codec ", b"table "], k=900)
+TEXT = b"".join(WORDS)
+NOISE = random.Random(4).randbytes(BLOCK)
+
+
+def test_quick_look_scales_the_excerpt_s_size_to_the_block() -> None:
+    block, fast = (TEXT * 40)[:BLOCK], Zstd(level=1)
+    assert quick_look().at(TEXT) == (len(fast.compress(TEXT)),)
+    assert quick_look().at(block) == (4 * len(fast.compress(excerpt(block))),)
+    assert quick_look().at(NOISE) == (BLOCK,)
+
+
+@pytest.mark.parametrize("look", [quick_look(), closer_look()])
+def test_every_look_has_as_many_sizes_as_it_says(look: QuickLook | CloserLook) -> None:
+    assert len(look.at(TEXT)) == look.columns
+    assert look.at(bytes(100)) == (0,) * look.columns
+
+
+def test_short_block_is_its_own_excerpt_and_has_the_closer_codec_s_own_size() -> None:
+    xz, fast = Xz(preset=1), Zstd(level=1)
+    look = CloserLook(pairs=((xz, fast),), fastest=None)
+    (size,) = look.at(TEXT)
+    assert size == pytest.approx(len(xz.compress(TEXT)))
+
+
+@pytest.mark.parametrize("bound", [True, False])
+def test_dictionary_of_an_excerpt_s_length_changes_no_size(
+    mocker: MockerFixture, *, bound: bool
+) -> None:
+    if not bound:
+        mocker.patch.object(Xz, "library", available=False)
+    part = excerpt((TEXT * 40)[: BLOCK // 2] + NOISE[: BLOCK // 2])
+    long, short = Xz(preset=1), Xz(preset=1, dictionary_bytes=EXCERPT_BYTES)
+    assert len(short.compress(part)) == len(long.compress(part)) < len(part)
+    assert short.compress(part) != long.compress(part)  # which names the dictionary
+
+
+def test_long_block_has_the_fast_size_corrected_by_the_excerpt() -> None:
+    xz, fast = Xz(preset=1), Zstd(level=1)
+    look = CloserLook(pairs=((xz, fast),), fastest=None)
+    block = (TEXT * 40)[:BLOCK]
+    part = excerpt(block)
+    assert look.at(block) == (
+        len(fast.compress(block)) * len(xz.compress(part)) / len(fast.compress(part)),
+    )
+
+
+def test_closer_look_tells_the_size_with_the_fastest_codec_first() -> None:
+    block = (TEXT * 40)[:BLOCK]
+    assert closer_look().at(block)[0] == len(Zstd(level=1).compress(block))
+    assert closer_look().column_names[0] == "zstd"
+    assert "zstd" not in closer_look(known="xz").column_names
+
+
+def test_what_does_not_compress_is_predicted_to_be_as_long_as_it_is() -> None:
+    assert closer_look().at(NOISE) == (BLOCK,) * closer_look().columns
+
+
+@given(length=st.integers(0, BLOCK))
+def test_excerpt_takes_pieces_from_the_start_to_the_end(length: int) -> None:
+    contents = NOISE[:length]
+    part = excerpt(contents)
+    piece = EXCERPT_BYTES // EXCERPT_PIECES
+    assert len(part) == min(length, EXCERPT_BYTES)
+    assert part[:piece] == contents[:piece]
+    assert part[-piece:] == contents[-piece:]
+    assert all(
+        part[at : at + piece] in contents for at in range(0, len(part) - piece, piece)
+    )
+
+
+@pytest.mark.parametrize(
+    ("fast", "slow"),
+    [(Gzip(1), Gzip()), (Lzo(4), Lzo()), (Lzo(0), Lzo()), (Xz(1), Xz())],
+)
+def test_fast_codec_is_another_level_of_the_slow_one(
+    fast: Gzip | Lzo | Xz, slow: Gzip | Lzo | Xz
+) -> None:
+    assert len(slow.compress(TEXT)) < len(fast.compress(TEXT)) < len(TEXT)
+
+
+def test_fast_levels_decompress_to_what_they_were_made_of() -> None:
+    for codec in (Gzip(1), Lzo(0), Lzo(4), Xz(1)):
+        assert codec.decompress(codec.compress(TEXT), max_bytes=len(TEXT)) == TEXT
+
+
+@pytest.mark.parametrize(("missing", "columns"), [(Lzo, 2), (Xz, 3)])
+def test_codec_without_its_library_is_left_out(
+    mocker: MockerFixture, missing: type, columns: int
+) -> None:
+    mocker.patch.object(missing, "available", new=False)
+    assert closer_look().columns == columns
+
+
+def test_without_libzstd_another_fast_codec_serves(mocker: MockerFixture) -> None:
+    mocker.patch.object(Zstd, "available", new=False)
+    assert quick_look().at(TEXT) == (len(Gzip(level=1).compress(TEXT)),)
+    assert {fast.name for _, fast in closer_look().pairs} == {"gzip", "lzo"}
+
+
+def test_blocks_are_looked_at_in_the_order_asked_for() -> None:
+    payload = make_payload({f"f{n:02}": TEXT[n * 40 :] for n in range(60)})
+    layout = lay_out(payload)
+    look = closer_look()
+    numbers = np.array([50, 3, 17])
+    rows = look_at_blocks(payload, layout, numbers, look)
+    assert rows.tolist() == [list(look.at(TEXT[n * 40 :])) for n in numbers]
+
+
+@pytest.mark.parametrize(("known", "columns"), [("xz", 2), ("lzo", 1), ("zstd", 3)])
+def test_known_codec_is_not_predicted(known: str, columns: int) -> None:
+    look = closer_look(known=known)
+    assert look.columns == columns
+    assert known not in {closer.name for closer, _ in look.pairs}
+
 
 LOOKS = closer_look().column_names
 CODECS_OF = {
@@ -101,3 +248,85 @@ def test_payloads_left_out_are_predicted_within_two_percent(
     text = files("snapcraft_compression_advisor.trial").joinpath("block_model.json")
     fitted = json.loads(text.read_text())["models"][known]["codecs"].get(codec)
     assert fitted is None or (fitted["bias"] < 0.02 and fitted["scatter"] < 0.06)
+
+
+def census_of(members: Sequence[int], ratios: Sequence[float]) -> Phase:
+    """Return a census of some blocks, all of them full."""
+    count = len(members)
+    return Phase(
+        members=np.array(members, dtype=np.int64),
+        raw_bytes=np.full(count, float(BLOCK)),
+        shares=np.full(count, 0.5),
+        weights=np.full(count, 2.0),
+        ratios=np.array(ratios, dtype=np.float64)[:, None],
+        zeros=np.zeros(count, dtype=np.bool_),
+        lots=np.linspace(0.1, 0.9, count),
+    )
+
+
+def errors_of(
+    phases: Sequence[Phase],
+    predicted: Sequence[NDArray[np.float64]],
+    tried: NDArray[np.int64],
+    stored: NDArray[np.float64],
+    layout: Layout | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return the errors of blocks that were tried without fail."""
+    layout = layout or make_layout([("a", len(phases[0].members) * BLOCK)])
+    census = Census(layout=layout, phases=(phases[0],))
+    sample = Sample(members=tried, shares=np.ones(len(tried)))
+    return block_errors(census, phases, predicted, sample, stored)
+
+
+def test_the_error_is_what_predictions_miss_of_the_blocks_tried() -> None:
+    census, truth = make_census(400)
+    predicted = truth * np.where(np.arange(400) % 2, 1.2, 0.8)
+    tried = np.arange(0, 400, 4) + np.arange(100) % 2
+    errors, runs = errors_of([census], [predicted], tried, truth[tried])
+    assert (errors[tried] == 0).all()
+    pliable = census.ratios[:, 0] < 0.75
+    untried = np.setdiff1d(np.flatnonzero(pliable), tried)
+    assert errors[untried] == pytest.approx(0.2, abs=0.03)
+    assert not len(runs)
+
+
+def test_blocks_that_do_not_compress_are_off_by_little() -> None:
+    blocks = replace(census_of([0, 1, 2], [0.4, 0.99, 1.0]), weights=np.ones(3))
+    predicted = blocks.ratios[:, 0] * BLOCK
+    errors, _ = errors_of([blocks], [predicted], np.array([0]), predicted[:1] * 1.3)
+    assert errors[0] == 0
+    assert errors[1] == errors[2] == pytest.approx(0.1 * 0.3, rel=0.01)
+
+
+def test_no_prediction_is_taken_to_be_perfect() -> None:
+    census, truth = make_census(40)
+    tried = np.arange(0, 40, 2)
+    errors, _ = errors_of([census], [truth], tried, truth[tried])
+    assert errors[1::2].max() == LEAST_ERROR
+
+
+def test_the_closest_look_at_a_block_counts() -> None:
+    census, truth = make_census(40)
+    closer = part_of(census, np.arange(0, 40, 2), np.ones(20))
+    tried = np.array([0, 4, 8, 12])
+    sizes = [truth * 1.5, truth[closer.members] * 1.1]
+    errors, _ = errors_of([census, closer], sizes, tried, truth[tried])
+    assert errors[2] < errors[1]
+
+
+def test_unread_blocks_are_off_by_what_neighbours_differ_in_runs() -> None:
+    layout = make_layout([("a", 8 * BLOCK), ("b", 4 * BLOCK)])
+    blocks = census_of([1, 3, 5, 9, 10], [0.50, 0.52, 0.48, 0.10, 0.12])
+    sizes = blocks.ratios[:, 0] * BLOCK
+    errors, runs = errors_of([blocks], [sizes], blocks.members, sizes, layout)
+    assert (errors[blocks.members] == 0).all()
+    assert errors[[0, 2, 4, 11]] == pytest.approx(errors[0])
+    assert errors[0] > LEAST_ERROR
+    assert runs.tolist() == [1, 0, 1, 0, 1, 0, 3, 3, 3, 0, 0, 1]
+
+
+def test_an_empty_census_has_no_errors() -> None:
+    nothing = np.zeros(0)
+    none = census_of([], [])
+    errors, _ = errors_of([none], [nothing], none.members, nothing, make_layout([]))
+    assert not len(errors)

@@ -1,15 +1,18 @@
-"""The built-in device profiles."""
+"""Device profiles and kernels that are built in."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from ruamel.yaml import YAML
 
 from snapcraft_compression_advisor import devices
 from snapcraft_compression_advisor.codecs import CODECS
-from snapcraft_compression_advisor.core.errors import UsageError
+from snapcraft_compression_advisor.core.errors import BadDataError, UsageError
 from snapcraft_compression_advisor.devices.builtin_devices import (
     DEFAULT_NAMES,
     USUAL_RAW_BYTES,
@@ -18,11 +21,30 @@ from snapcraft_compression_advisor.devices.builtin_devices import (
     default_devices,
     find_device,
 )
+from snapcraft_compression_advisor.devices.builtin_kernels import (
+    KERNELS,
+    ONCE,
+    REPEATED,
+    decompressions_per_block,
+    find_kernel,
+    with_kernels,
+)
 from snapcraft_compression_advisor.devices.device import (
     NO_COST,
     BlockCost,
     DeviceProfile,
 )
+from snapcraft_compression_advisor.devices.device_file import (
+    choose_devices,
+    device_text,
+)
+from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
+from snapcraft_compression_advisor.lint.run import check_selectors
+from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
+from snapcraft_compression_advisor.settings.load import load_settings
+
+if TYPE_CHECKING:
+    from snapcraft_compression_advisor.core.units import Interval
 
 FILES = sorted(Path(devices.__path__[0]).glob("*.yaml"))
 
@@ -153,3 +175,145 @@ def test_kernel_that_decompresses_blocks_again_takes_several_times_as_long(
     assert usual_mb_per_s(newer, end) * times == pytest.approx(
         usual_mb_per_s(older, end)
     )
+
+
+NVME = find_device("nvme-laptop")
+
+
+@pytest.mark.parametrize(
+    ("versions", "expected"),
+    [("5.7", ONCE), ("5.8", REPEATED), ("5.16", REPEATED), ("5.17", ONCE)],
+)
+def test_only_linux_5_8_to_5_16_decompress_again(
+    versions: str, expected: Interval
+) -> None:
+    kernel = replace(find_kernel("ubuntu-22.04"), versions=versions)
+    assert decompressions_per_block(kernel) == expected
+
+
+@pytest.mark.parametrize("versions", ["unknown", "4.15 to 6.8", "5.10 to 6.1"])
+def test_unknown_versions_may_be_both(versions: str) -> None:
+    kernel = replace(find_kernel("raspi"), versions=versions)
+    times = decompressions_per_block(kernel)
+    assert (times.low, times.high) == (1.0, REPEATED.high)
+
+
+def test_device_stands_for_the_kernels_that_it_costs_the_same_with() -> None:
+    devices = with_kernels([NVME], ["ubuntu-24.04", "ubuntu-22.04", "debian-12"])
+    assert [each.name for each in devices] == [
+        "nvme-laptop",
+        "nvme-laptop@ubuntu-22.04",
+    ]
+    assert devices[0].description.endswith("; as with ubuntu-24.04, debian-12")
+    assert devices[0].decompress == NVME.decompress
+    assert devices[1].kernel is KERNELS["ubuntu-22.04"]
+
+
+def test_blocks_take_as_often_as_long() -> None:
+    (device,) = with_kernels([NVME], ["ubuntu-22.04"])
+    before = NVME.decompress["xz"].raw_s_per_byte
+    after = device.decompress["xz"].raw_s_per_byte
+    assert after.mid == pytest.approx(before.mid * REPEATED.mid)
+    assert after.low == pytest.approx(before.low * REPEATED.low)
+    assert device.fill == NVME.fill
+
+
+def test_device_that_repeats_already_repeats_no_more() -> None:
+    system = find_device("chromium-system-4")
+    (device,) = with_kernels([system], ["ubuntu-24.04"])
+    assert device.decompressions_per_block == ONCE
+    before, after = system.decompress["lzo"], device.decompress["lzo"]
+    times = system.decompressions_per_block.mid
+    assert after.block_s.mid == pytest.approx(before.block_s.mid / times)
+
+
+def test_device_with_a_budget_stays() -> None:
+    devices = with_kernels([NVME], ["ubuntu-22.04"], kept={"nvme-laptop"})
+    assert [each.name for each in devices] == [
+        "nvme-laptop",
+        "nvme-laptop@ubuntu-22.04",
+    ]
+
+
+def test_device_is_chosen_with_a_kernel(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(device_text(replace(NVME, name="mine")), encoding="utf-8")
+    (builtin, mine) = choose_devices(["nvme-laptop@debian-11", f"{file}@ubuntu-22.04"])
+    assert builtin == with_kernels([NVME], ["debian-11"])[0]
+    assert mine.name == "mine@ubuntu-22.04"
+    assert mine.kernel is KERNELS["ubuntu-22.04"]
+
+
+@pytest.mark.parametrize(
+    ("argument", "said"),
+    [
+        ("nvme-laptop@ubuntu-2204", "No kernel 'ubuntu-2204'"),
+        ("nvme-laptop@", "No kernel ''"),
+        ("nvme@ubuntu-22.04", "No device profile 'nvme'"),
+        ("@ubuntu-22.04", "No device profile ''"),
+        ("nvme-laptop@debian-11@debian-12", "No kernel 'debian-11@debian-12'"),
+    ],
+)
+def test_wrong_device_or_kernel_is_named(argument: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        choose_devices([argument])
+
+
+def test_device_that_was_chosen_with_a_kernel_keeps_it() -> None:
+    chosen = choose_devices(["nvme-laptop@ubuntu-22.04", "nvme-laptop"])
+    kernels = ["ubuntu-22.04", "ubuntu-24.04", "debian-11"]
+    devices = with_kernels(chosen, kernels)
+    assert [each.name for each in devices] == [
+        "nvme-laptop@ubuntu-22.04",
+        "nvme-laptop",
+        "nvme-laptop@debian-11",
+    ]
+    assert devices[0] == chosen[0]
+
+
+def test_wrong_name_is_refused_with_the_right_one() -> None:
+    with pytest.raises(UsageError) as caught:
+        find_kernel("ubuntu-2204")
+    assert "Did you mean 'ubuntu-22.04'?" in (caught.value.resolution or "")
+
+
+def _load(tmp_path: Path, text: str) -> list[str]:
+    file = tmp_path / "compression-advisor.yaml"
+    file.write_text(text, encoding="utf-8")
+    settings = load_settings(
+        file, LintPolicy(), check_rules=partial(check_selectors, rules=ALL_RULES)
+    )
+    names = [device.name for device in settings.devices]
+    settings.policy.to_policy(names)
+    return names
+
+
+def test_policy_names_kernels(tmp_path: Path) -> None:
+    text = "devices: hdd-laptop\nkernels: [ubuntu-24.04, ubuntu-22.04]\n"
+    assert _load(tmp_path, text) == ["hdd-laptop", "hdd-laptop@ubuntu-22.04"]
+
+
+def test_shares_of_users_may_be_of_devices_with_kernels(tmp_path: Path) -> None:
+    shares = {"hdd-laptop@debian-11": 1, "hdd-laptop": 3}
+    text = f"devices: {shares}\nkernels: [ubuntu-22.04]\n"
+    names = _load(tmp_path, text)
+    assert names == ["hdd-laptop@debian-11", "hdd-laptop", "hdd-laptop@ubuntu-22.04"]
+    policy = LintPolicy.model_validate({"devices": shares}).to_policy(names)
+    assert policy.device_shares == {"hdd-laptop@debian-11": 0.25, "hdd-laptop": 0.75}
+
+
+def test_shares_of_users_are_those_of_the_devices_alone(tmp_path: Path) -> None:
+    text = (
+        "devices: {nvme-laptop: 0.7, hdd-laptop: 0.3}\nkernels: [ubuntu-22.04, raspi]\n"
+    )
+    names = _load(tmp_path, text)
+    policy = LintPolicy.model_validate({"devices": {"nvme-laptop": 7, "hdd-laptop": 3}})
+    assert policy.to_policy(names).device_shares == {
+        "nvme-laptop": 0.7,
+        "hdd-laptop": 0.3,
+    }
+
+
+def test_wrong_kernel_in_a_file_is_said_with_the_file(tmp_path: Path) -> None:
+    with pytest.raises(BadDataError, match=r"compression-advisor\.yaml: No kernel"):
+        _load(tmp_path, "kernels: windows\n")

@@ -1,8 +1,10 @@
-"""What every option takes is shown where users look for it."""
+"""Commands, their options and their help."""
 
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +19,7 @@ from snapcraft_compression_advisor.cli.command_texts import (
 )
 from snapcraft_compression_advisor.cli.commands import (
     COMMANDS,
+    command_named,
     load_command,
     split_command,
 )
@@ -25,6 +28,7 @@ from snapcraft_compression_advisor.cli.main import main
 
 if TYPE_CHECKING:
     import argparse
+
 
 DOCS = Path(__file__).parents[2] / "docs"
 QUANTITIES = {"MB", "PERCENT", "SECONDS", "SECONDS|PERCENT", "MBIT/S", "KIB", "COUNT"}
@@ -139,3 +143,28 @@ def test_schemas_are_listed_and_others_refused(
     assert main(["schema", "reprot"]) == 64
     choices = capsys.readouterr().err.partition("choose from")[2]
     assert "report" in choices  # quoted or not: Python's patch releases differ
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_of_the_table_is_there(name: str) -> None:
+    assert load_command(name).name == name
+    assert command_named(split_command(["-q", *name.split(), "prime"])) == name
+
+
+def test_no_command_has_a_second_name() -> None:
+    assert command_named(split_command(["fleet-lint", "data"])) is None
+    assert split_command(["fleet", "report", "data"]) == ["fleet report", "data"]
+    for same in (["fleet", "./report"], ["fleet", "a.snap", "lint"], ["lint", "fleet"]):
+        assert split_command(same) == same
+
+
+def test_other_commands_are_not_imported() -> None:
+    program = (
+        "import sys; from snapcraft_compression_advisor.cli.main import main; "
+        "main(['set', '--compression', 'xz', '/nowhere']); "
+        "print([name for name in sys.modules if name.endswith('cli.lint')])"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert ran.stdout == "[]\n"

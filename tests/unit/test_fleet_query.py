@@ -1,9 +1,11 @@
-"""SQL on a fleet, and its findings as lint's."""
+"""Questions to a data set, and its page."""
 
 from __future__ import annotations
 
 import json
 import re
+import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,13 +15,26 @@ from doc_commands import ROOT
 from fleets import make_advice, make_row
 from snapcraft_compression_advisor.cli import fleet
 from snapcraft_compression_advisor.cli.main import main
-from snapcraft_compression_advisor.core.errors import NoInputError, UsageError
+from snapcraft_compression_advisor.core.errors import (
+    BadDataError,
+    NoInputError,
+    UsageError,
+)
 from snapcraft_compression_advisor.fleet.dataset import Dataset
+from snapcraft_compression_advisor.fleet.page import build_fleet_page, ranked, total
+from snapcraft_compression_advisor.fleet.page_lists import FleetSources, outliers
 from snapcraft_compression_advisor.fleet.query import ask, render_answer
-from snapcraft_compression_advisor.fleet.reading import read_fleet
+from snapcraft_compression_advisor.fleet.reading import read_fleet, read_weights
+from snapcraft_compression_advisor.report.html_printer import print_html
+from snapcraft_compression_advisor.report.markdown_printer import print_markdown
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pytest_mock import MockerFixture
+
+    from snapcraft_compression_advisor.fleet.reading import Fleet
+
 
 FINDING = {
     "rule": "SCA101",
@@ -221,3 +236,114 @@ def test_an_answer_in_markdown_is_a_table_without_markup_of_its_cells(
         "| --- | --- |",
         "| \\<b\\> | 1 |",
     ]
+
+
+ROWS = [
+    make_advice("slow", saved_s=2.0),
+    make_advice("slower", saved_s=3.0),
+    make_advice("fine", saved_s=0.01),
+    make_advice("needless", saved_s=0.02, codec="lzo"),
+    make_row("broken", error="damaged", verdict=None),
+]
+
+
+@pytest.fixture
+def data_set(tmp_path: Path) -> Path:
+    Dataset(tmp_path / "data", settings="s").add(ROWS)
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def fleet_of(data_set: Path) -> Fleet:
+    return read_fleet(data_set)
+
+
+def test_gains_are_ranked_and_summed_with_their_weights(fleet_of: Fleet) -> None:
+    assert [each.snap.name for each in ranked(fleet_of, None, "lzo")] == [
+        "slower",
+        "slow",
+    ]
+    assert [each.snap.name for each in ranked(fleet_of, None, "xz")] == ["needless"]
+    weighted = ranked(fleet_of, {"slow": 10.0}, "lzo")
+    assert [(each.snap.name, each.weight) for each in weighted] == [
+        ("slow", 10.0),
+        ("slower", 0.0),
+    ]
+    sum_s = total(weighted)
+    assert (sum_s.low, sum_s.mid, sum_s.high) == (10.0, 20.0, 30.0)
+
+
+def test_page_says_what_to_change_first_and_links_to_reports(fleet_of: Fleet) -> None:
+    links = {"sha256:slow": "fleet-snaps/slow.html"}
+    page = build_fleet_page(FleetSources(fleet=fleet_of, links=links))
+    assert page.headline == "3 of 4 snaps should change their compression"
+    (order, *_) = page.sections[2].tables
+    assert [row[0] for row in order.rows] == ["slower", "slow"]
+    assert order.links == ("", "fleet-snaps/slow.html")
+    text = print_html(page)
+    assert text.count('<a href="fleet-snaps/slow.html">slow</a>') == 2
+    assert "[slow](<fleet-snaps/slow.html>)" in print_markdown(page)
+    assert "1 more couldn't be analysed." in page.sections[0].sentences
+
+
+def test_seconds_of_many_users_are_hours(fleet_of: Fleet) -> None:
+    weights = {"slow": 1e6, "slower": 1e6}
+    page = build_fleet_page(FleetSources(fleet=fleet_of, weights=weights))
+    figure = str(page.sections[1].tables[0].rows[0][1])
+    assert re.fullmatch(r"[\d,.]+ h \([\d,.]+\N{EN DASH}[\d,.]+ h\)", figure)
+
+
+def test_page_takes_hostile_names(tmp_path: Path) -> None:
+    name = "<script>alert(1)</script>"
+    Dataset(tmp_path, settings="s").add([
+        make_advice(name, saved_s=2.0, digest="sha256:h")
+    ])  # fmt: skip
+    sources = FleetSources(fleet=read_fleet(tmp_path), links={"sha256:h": '"><script>'})
+    assert "<script>alert" not in print_html(build_fleet_page(sources))
+    assert '"><script>' not in print_html(build_fleet_page(sources))
+
+
+def test_page_says_what_changed_since_an_earlier_data_set(
+    fleet_of: Fleet, tmp_path: Path
+) -> None:
+    before = [
+        make_advice("slow", saved_s=1.0, digest="sha256:old"),
+        make_advice("slower", saved_s=3.0),
+        make_advice("gone", saved_s=3.0),
+    ]
+    Dataset(tmp_path / "old", settings="s").add(before)
+    old = read_fleet(tmp_path / "old")
+    page = build_fleet_page(FleetSources(fleet=fleet_of, before=old))
+    since = next(each for each in page.sections if each.title.startswith("Since"))
+    assert since.sentences[0].startswith("Changed: 1 snap; new: 2; gone: 1.")
+    (table,) = since.tables
+    assert [row[:2] for row in table.rows] == [("slow", "cold launch")]
+
+
+def test_outliers_are_beyond_the_fence_of_their_logarithms(fleet_of: Fleet) -> None:
+    one = fleet_of.snaps[0]
+    sizes = [10, 11, 12, 13, 14, 15, 16, 1000]
+    snaps = [replace(one, image_bytes=each) for each in sizes]
+    found = outliers(snaps, lambda snap: float(snap.image_bytes))
+    assert [value for _, value in found] == [1000.0]
+    assert outliers(snaps[:7], lambda snap: float(snap.image_bytes)) == []
+
+
+def test_weights_are_a_csv_of_names_and_numbers(tmp_path: Path) -> None:
+    file = tmp_path / "weights.csv"
+    file.write_text("name,installs,weight\nslow,x,10\nfine,x,0.5\n")
+    assert read_weights(file) == {"slow": 10.0, "fine": 0.5}
+    for text in ("name,weight\nslow,-1\n", "name,weight\n,1\n", "a,b\nslow,1\n"):
+        file.write_text(text)
+        with pytest.raises(BadDataError, match="line 2"):
+            read_weights(file)
+    with pytest.raises(NoInputError, match="Cannot read the weights"):
+        read_weights(tmp_path / "nothing.csv")
+
+
+def test_an_empty_fleet_has_a_page(data_set: Path, tmp_path: Path) -> None:
+    shutil.rmtree(data_set)
+    Dataset(tmp_path, settings="s").add([make_row("b", error="damaged", verdict=None)])
+    page = build_fleet_page(FleetSources(fleet=read_fleet(tmp_path)))
+    assert page.headline == "0 of 0 snaps should change their compression"
+    assert "damaged" in print_html(page)

@@ -1,27 +1,185 @@
-"""A fleet's run adds what is missing and keeps what is ready."""
+"""Runs over a fleet: its snaps, their profiles, what is new."""
 
 from __future__ import annotations
 
 import os
+import shutil
+import time
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
-from fleets import make_request, make_row
-from snapcraft_compression_advisor.core.errors import NoInputError, ToolError
+from fleets import make_request, make_row, make_snap
+from snapcraft_compression_advisor.cli.main import main
+from snapcraft_compression_advisor.core.errors import (
+    BadDataError,
+    NoInputError,
+    ToolError,
+)
 from snapcraft_compression_advisor.fleet import imported, task
 from snapcraft_compression_advisor.fleet.columns import KNOWN
 from snapcraft_compression_advisor.fleet.dataset import Dataset
 from snapcraft_compression_advisor.fleet.run import run_fleet, settings_digest
-from snapcraft_compression_advisor.fleet.sources import Snap
-from snapcraft_compression_advisor.fleet.task import identity_of, lost
+from snapcraft_compression_advisor.fleet.sources import Snap, find_snaps
+from snapcraft_compression_advisor.fleet.task import (
+    SnapTask,
+    identity_of,
+    lost,
+    profiles_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from pytest_mock import MockerFixture
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    for name in ("b.snap", "a.snap", "a.txt", "deep/c.comp", "deep/d.iso"):
+        path = tmp_path / "store" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"1234")
+    return tmp_path / "store"
+
+
+def found(store: Path, *sources: object) -> list[str]:
+    paths = [snap.path for snap in find_snaps(map(str, sources))]
+    return [path.removeprefix(f"{store}/") for path in paths]
+
+
+def test_a_directory_stands_for_the_snaps_in_and_below_it(store: Path) -> None:
+    assert found(store, store) == ["a.snap", "b.snap", "deep/c.comp"]
+
+
+def test_a_pattern_stands_for_what_it_matches_and_each_counts_once(store: Path) -> None:
+    assert found(store, store / "b*", store / "**/*.snap") == ["b.snap", "a.snap"]
+
+
+def test_a_list_has_a_source_a_line(store: Path) -> None:
+    lines = ["# those of today", "", f"{store}/deep", f" {store}/b.snap ", "gone.snap"]
+    (store / "a.txt").write_text("\n".join(lines))
+    assert found(store, store / "a.txt") == ["deep/c.comp", "b.snap", "gone.snap"]
+
+
+def test_length_and_time_of_a_file_are_known_where_it_is_there(store: Path) -> None:
+    there, gone = find_snaps([str(store / "a.snap"), str(store / "gone.snap")])
+    assert (there.file_bytes, bool(there.stamp)) == (4, True)
+    assert (gone.file_bytes, gone.stamp) == (None, "")
+
+
+def look_after(
+    path: Path, after_ns: int, monkeypatch: pytest.MonkeyPatch
+) -> tuple[int | None, str, str]:
+    now_ns = path.stat().st_ctime_ns + after_ns
+    monkeypatch.setattr(time, "time_ns", lambda: now_ns)
+    (snap,) = find_snaps([str(path)])
+    return snap.file_bytes, snap.stamp, snap.state
+
+
+def test_a_file_of_the_same_length_and_time_has_another_state(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, rebuilt = store / "a.snap", store / "b.snap"
+    for file in (path, rebuilt):
+        os.utime(file, (0, 0))  # as where builds are reproducible
+    before = look_after(path, 10**10, monkeypatch)
+    rebuilt.replace(path)
+    after = look_after(path, 10**10, monkeypatch)
+    assert before[:2] == after[:2] == (4, "0")
+    assert before[2] != after[2]
+
+
+def test_the_state_of_a_file_that_was_just_changed_proves_nothing(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = store / "a.snap"
+    states = [
+        look_after(path, after_ns, monkeypatch)[2]
+        for after_ns in (-(10**9), 0, 2 * 10**9 - 1, 2 * 10**9)
+    ]
+    assert [bool(state) for state in states] == [False, False, False, True]
+
+
+def test_a_source_without_snaps_is_an_error(store: Path) -> None:
+    with pytest.raises(NoInputError, match="No snaps in"):
+        find_snaps([str(store / "*.img")])
+    (store / "deep/c.comp").unlink()
+    with pytest.raises(NoInputError, match="No snaps in"):
+        find_snaps([str(store), str(store / "deep")])
+    with pytest.raises(NoInputError, match="Cannot read the list"):
+        find_snaps([str(store / "gone.txt")])
+
+
+PROFILE = (
+    '{"schema":1,"source":"residency","app":"one",'
+    '"files":[{"path":"noise","size":100000,"blocks":[[0,0]]}]}'
+)
+
+
+@pytest.mark.parametrize("file", ["one.json", "one.app.json"])
+def test_a_profile_is_that_of_the_snap_in_its_name(tmp_path: Path, file: str) -> None:
+    (tmp_path / file).write_text(PROFILE)
+    (tmp_path / "one-more.json").write_text("of another snap")
+    (profile,) = profiles_of("one", tmp_path)
+    assert profile.app == "one"
+    assert profiles_of("other", tmp_path) == ()
+    assert profiles_of("one", None) == ()
+
+
+def test_a_hostile_name_leads_nowhere(tmp_path: Path) -> None:
+    (tmp_path / "one.json").write_text(PROFILE)
+    (tmp_path / "in").mkdir()
+    for name in ("../one", "*", "[a-z]ne"):
+        assert profiles_of(name, tmp_path / "in") == ()
+        assert profiles_of(name, tmp_path) == () or name == "../one"
+    (tmp_path / "two.json").write_text("no profile")
+    with pytest.raises(BadDataError):
+        profiles_of("two", tmp_path)
+
+
+def test_a_changed_profile_is_another_setting(tmp_path: Path) -> None:
+    request = replace(make_request(), launch_profiles=tmp_path)
+    digests = {
+        settings_digest(make_request(), limit_s=60),
+        settings_digest(request, limit_s=60),
+    }
+    (tmp_path / "one.json").write_text(PROFILE)
+    digests.add(settings_digest(request, limit_s=60))
+    assert len(digests) == 2
+
+
+def test_what_is_no_directory_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("pyarrow")
+    snap = tmp_path / "one.snap"
+    snap.write_bytes(b"hsqs")
+    arguments = ["fleet", str(snap), "-o", str(tmp_path / "data")]
+    assert main([*arguments, "--launch-profiles", str(snap)]) == os.EX_NOINPUT
+    assert "isn't a directory of launch profiles" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(
+    shutil.which("mksquashfs") is None, reason="mksquashfs is not installed"
+)
+def test_a_row_has_the_recorded_launch_and_its_kind(tmp_path: Path) -> None:
+    snap = make_snap(tmp_path, "one")
+    (tmp_path / "one.json").write_text(PROFILE)
+    rows = []
+    for folder in (tmp_path, None):
+        request = replace(make_request(), launch_profiles=folder)
+        with ExitStack() as until:
+            rows.append(SnapTask(request, until).row(Snap(path=str(snap))))
+    recorded, guessed = rows
+    assert {each["source"] for each in recorded["launches"]} == {"recorded"}  # type: ignore[attr-defined]
+    assert {each["source"] for each in guessed["launches"]} == {"static"}  # type: ignore[attr-defined]
+    assert recorded["launch_bytes"] == 100_000
+    assert recorded["kind"] == guessed["kind"] is not None
+
 
 SNAPS = [Snap(path=f"{name}.snap", file_bytes=10_000_000, state="1") for name in "abc"]
 

@@ -1,22 +1,29 @@
-"""What the advisor reads of the project that is packed."""
+"""The project that the host packs, its part and its extension."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import copy
+import importlib
+from typing import TYPE_CHECKING, Any
 
+import pydantic
 import pytest
 
+from host_doubles import install_snapcraft
 from snapcraft_compression_advisor.core.errors import BadDataError, NoInputError
+from snapcraft_compression_advisor.host.build_plugin import (
+    AdvisorPlugin,
+    AdvisorPluginProperties,
+)
 from snapcraft_compression_advisor.host.project import raw_parts, read_host_project
 from snapcraft_compression_advisor.payload.source import (
     ComponentDirectory,
     component_name,
 )
+from snapcraft_compression_advisor.settings.load import PLUGIN, SETTINGS
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-PLUGIN = "compression-advisor"
 
 
 def test_a_folder_without_a_project_says_nothing(tmp_path: Path) -> None:
@@ -97,3 +104,110 @@ def test_a_component_has_files_and_no_apps(tmp_path: Path) -> None:
     assert payload.snap.apps == {}
     assert payload.snap.name == "more"
     assert payload.read("data", offset=1, length=2) == b"om"
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> type[Any]:
+    install_snapcraft(monkeypatch)
+    name = "snapcraft_compression_advisor.host.extension"
+    found: type[Any] = importlib.import_module(name).CompressionAdvisorExtension
+    return found
+
+
+def apply(made: type[Any], document: dict[str, Any], apps: set[str]) -> None:
+    """Apply an extension as snapcraft does, order included."""
+    extension = made(
+        yaml_data=copy.deepcopy(document), arch="amd64", target_arch="amd64"
+    )
+    assert all(name.startswith(f"{PLUGIN}/") for name in extension.get_parts_snippet())
+    assert extension.get_root_snippet() == {}
+    for app in apps:
+        assert extension.get_app_snippet(app_name=app) == {}
+    for part in document["parts"].values():
+        for key, value in extension.get_part_snippet(
+            plugin_name=part["plugin"]
+        ).items():
+            part[key] = [*value, *part.get(key, [])]
+    document["parts"].update(extension.get_parts_snippet())
+
+
+def test_it_adds_a_part_with_the_marked_apps_in_order(
+    made: type[Any],
+) -> None:
+    document = {
+        "apps": {"b": {}, "a": {}, "c": {}},
+        "parts": {"files": {"plugin": "dump"}},
+    }
+    apply(made, document, {"a", "b"})
+    assert document["parts"] == {
+        "files": {"plugin": "dump"},
+        f"{PLUGIN}/settings": {"plugin": PLUGIN, f"{PLUGIN}-apps": ["b", "a"]},
+    }
+
+
+def test_it_adds_to_the_part_that_is_there(made: type[Any]) -> None:
+    document = {"apps": {"a": {}}, "parts": {"ours": {"plugin": PLUGIN}}}
+    apply(made, document, {"a"})
+    assert document["parts"] == {"ours": {"plugin": PLUGIN, f"{PLUGIN}-apps": ["a"]}}
+
+
+def test_on_core22_the_yaml_as_written_comes_to_the_same(
+    made: type[Any],
+) -> None:
+    document: dict[str, Any] = {
+        "apps": {"b": {}, "a": {}},
+        "parts": {"files": {"plugin": "dump"}},
+    }
+    written = copy.deepcopy(document)
+    for app in written["apps"].values():
+        app["extensions"] = [PLUGIN]
+    apply(made, document, {"a", "b"})
+    assert raw_parts(written) == document["parts"]
+
+
+def test_it_supports_every_base_with_a_pack_hook(made: type[Any]) -> None:
+    assert made.get_supported_bases() == ("core22", "core24", "core26")
+    assert "classic" in made.get_supported_confinement()
+    assert not made.is_experimental("core24")
+
+
+def test_it_has_a_property_for_every_setting() -> None:
+    properties = set(AdvisorPluginProperties.model_properties())
+    assert properties >= {f"{PLUGIN}-{key}" for key in SETTINGS}
+    assert len(properties - {"plugin", "source"}) == len(SETTINGS)
+
+
+def test_it_takes_valid_settings_and_leaves_other_keys_alone() -> None:
+    AdvisorPluginProperties.unmarshal(
+        {"plugin": PLUGIN, "after": ["files"], f"{PLUGIN}-mode": "apply"}
+    )
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("mode", "aply", "'advise', 'apply', 'write' or 'enforce'"),
+        ("mod", "apply", "did you mean 'mode'?"),
+        ("max-size-growth", 3, "3 has no unit"),
+        ("max-cold-start", {"hdd-laptop": "fast"}, "'fast' isn't a number"),
+    ],
+)
+def test_it_refuses_broken_settings_in_the_words_of_the_model(
+    key: str, value: object, said: str
+) -> None:
+    with pytest.raises(pydantic.ValidationError) as raised:
+        AdvisorPluginProperties.unmarshal({"plugin": PLUGIN, f"{PLUGIN}-{key}": value})
+    assert said in str(raised.value)
+    assert f"{PLUGIN}-{key}" in str(raised.value)
+
+
+def test_a_setting_makes_nothing_build_again() -> None:
+    assert AdvisorPluginProperties.get_build_properties() == []
+
+
+def test_it_builds_nothing() -> None:
+    plugin = AdvisorPlugin.__new__(AdvisorPlugin)
+    assert plugin.get_build_commands() == []
+    assert plugin.get_build_environment() == {}
+    assert plugin.get_build_packages() == set()
+    assert plugin.get_build_snaps() == set()

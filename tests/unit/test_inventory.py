@@ -1,23 +1,43 @@
-"""Listing a prime directory."""
+"""Which files a payload has, and in which blocks."""
 
 from __future__ import annotations
 
 import os
 import socket
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from payloads import make_inventory
+from payloads import make_inventory, make_payload
 from snapcraft_compression_advisor.core.errors import (
     BadDataError,
     NoInputError,
     StorageError,
 )
+from snapcraft_compression_advisor.core.files import (
+    NotRegularError,
+    open_regular,
+    read_regular,
+)
 from snapcraft_compression_advisor.payload.inventory import (
     CONTENTS_FREE_BYTES,
     block_count,
+    exclude_file_text,
+    is_excluded,
     scan_directory,
+)
+from snapcraft_compression_advisor.payload.layout import (
+    HEAD_BYTES,
+    DataBlock,
+    lay_out,
+    make_layout,
+)
+from snapcraft_compression_advisor.payload.source import (
+    DirectoryPayload,
+    named_payloads,
 )
 from snapcraft_compression_advisor.squashfs.entry import EntryKind
 
@@ -25,6 +45,87 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_mock import MockerFixture
+
+
+@pytest.mark.parametrize("name", [".git", "CVS", "{arch}", ".snapignore", "DEBIAN"])
+def test_version_control_is_left_out_of_the_root_only(name: str) -> None:
+    assert is_excluded(name, top_level=True)
+    assert not is_excluded(name, top_level=False)
+
+
+@pytest.mark.parametrize(
+    "name", ["old.snap", "notes~", ".#lock", ".~lock", ".x.swp", ",,temp", "a.click"]
+)
+def test_leftovers_are_left_out_at_any_depth(name: str) -> None:
+    assert is_excluded(name, top_level=True)
+    assert is_excluded(name, top_level=False)
+
+
+@pytest.mark.parametrize(
+    "name", [".hidden.snap", ".hidden~", "a.snap.txt", "git", "x.swp", ".a.sw"]
+)
+def test_wildcards_match_neither_leading_dots_nor_more(name: str) -> None:
+    assert not is_excluded(name, top_level=True)
+
+
+def test_exclude_file_marks_what_applies_anywhere() -> None:
+    lines = exclude_file_text().splitlines()
+    assert "... *.snap" in lines
+    assert ".git" in lines
+
+
+def make(directory: Path, *names: str) -> list[Path]:
+    paths = [directory / name for name in names]
+    for path in paths:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    return paths
+
+
+def test_directory_stands_for_the_snaps_and_components_in_it(tmp_path: Path) -> None:
+    made = make(tmp_path, "a+x.comp", "a.snap", "b.snap", "log.txt", "below/c.snap")
+    assert named_payloads([tmp_path]) == made[:3]
+
+
+def test_prime_directory_stands_for_itself_whatever_it_ships(tmp_path: Path) -> None:
+    make(tmp_path, "meta/snap.yaml", "shipped.snap")
+    assert named_payloads([tmp_path]) == [tmp_path]
+
+
+def test_what_holds_no_snap_is_left_to_its_reader(tmp_path: Path) -> None:
+    paths = [tmp_path, tmp_path / "nothing.snap", tmp_path / "a\0b"]
+    assert named_payloads(paths) == paths
+
+
+def test_each_payload_counts_once_in_the_order_given(tmp_path: Path) -> None:
+    a, b = make(tmp_path, "a.snap", "b.snap")
+    assert named_payloads([b, tmp_path, a]) == [b, a]
+
+
+def test_a_regular_file_is_read_up_to_a_limit(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"12345")
+    (tmp_path / "link").symlink_to("file")
+    assert read_regular(tmp_path / "link", 5) == b"12345"
+    assert read_regular(tmp_path / "file", 3) == b"1234"
+    with open_regular(tmp_path / "file") as file:
+        assert not os.get_inheritable(file.fileno())
+
+
+def test_nothing_else_is_waited_for_or_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "zero").symlink_to("/dev/zero")
+    for name in ("fifo", "zero"):
+        with pytest.raises(NotRegularError, match="not a regular file"):
+            read_regular(tmp_path / name, 1)
+    with pytest.raises(IsADirectoryError):
+        read_regular(tmp_path, 1)
+    with pytest.raises(FileNotFoundError):
+        read_regular(tmp_path / "absent", 1)
+    with socket.socket(socket.AF_UNIX) as bound:
+        bound.bind(os.path.relpath(tmp_path / "socket"))
+        with pytest.raises(OSError, match="No such device"):
+            read_regular(tmp_path / "socket", 1)
+
 
 BLOCK = 128 * 1024
 
@@ -153,3 +254,79 @@ def test_empty_payload_has_nothing() -> None:
         0,
         0,
     )
+
+
+def test_file_is_a_run_of_full_blocks_and_a_tail() -> None:
+    layout = make_layout([("a", 2 * BLOCK + 5), ("b", BLOCK)])
+    assert [layout.block(number) for number in range(layout.block_count)] == [
+        DataBlock(path="a", offset=0, raw_bytes=BLOCK),
+        DataBlock(path="a", offset=BLOCK, raw_bytes=BLOCK),
+        DataBlock(path="a", offset=2 * BLOCK, raw_bytes=5),
+        DataBlock(path="b", offset=0, raw_bytes=BLOCK),
+    ]
+    assert layout.raw_bytes().tolist() == [BLOCK, BLOCK, 5, BLOCK]
+    assert layout.blocks_of("b") == range(3, 4)
+
+
+@given(st.lists(st.integers(min_value=1, max_value=5 * BLOCK), max_size=8))
+def test_blocks_cover_every_file_once(sizes: list[int]) -> None:
+    files = [(f"f{number}", size) for number, size in enumerate(sizes)]
+    layout = make_layout(files)
+    blocks = [layout.block(number) for number in range(layout.block_count)]
+    for path, size in files:
+        ranges = [(b.offset, b.offset + b.raw_bytes) for b in blocks if b.path == path]
+        assert ranges[0][0] == 0
+        assert ranges[-1][1] == size
+        assert all(end == start for (_, end), (start, _) in zip(ranges, ranges[1:]))  # noqa: B905, RUF007 # neighbours, the last one has none
+    assert [b.raw_bytes for b in blocks] == layout.raw_bytes().tolist()
+
+
+def test_equal_contents_are_laid_out_once() -> None:
+    head = b"h" * HEAD_BYTES
+    layout = lay_out(
+        make_payload(
+            {
+                "a": b"same",
+                "b": b"same",
+                "c": b"else",
+                "d": head + b"one",
+                "e": head + b"two",
+                "f": head + b"one",
+                "empty": b"",
+                "empty-too": b"",
+            }
+        )
+    )
+    assert layout.paths == ("a", "c", "d", "e")
+    assert layout.same_as == {"b": "a", "f": "d"}
+    assert layout.blocks_of("f") == layout.blocks_of("d")
+    assert layout.blocks_of("empty") == range(0)
+
+
+def test_empty_payload_has_no_blocks() -> None:
+    layout = make_layout([])
+    assert layout.block_count == 0
+    assert layout.raw_bytes().tolist() == []
+
+
+def test_hard_links_share_their_blocks(tmp_path: Path) -> None:
+    (tmp_path / "meta").mkdir()
+    (tmp_path / "meta/snap.yaml").write_text("name: x")
+    (tmp_path / "one").write_bytes(b"contents")
+    (tmp_path / "two").hardlink_to(tmp_path / "one")
+    layout = lay_out(DirectoryPayload(tmp_path))
+    assert layout.same_as == {"two": "one"}
+
+
+def test_holes_are_known_without_reading(tmp_path: Path) -> None:
+    (tmp_path / "meta").mkdir()
+    (tmp_path / "meta/snap.yaml").write_text("name: x")
+    with (tmp_path / "sparse").open("wb") as file:
+        file.seek(5 * BLOCK)
+        file.write(b"x" * BLOCK)
+        file.truncate(9 * BLOCK)
+    layout = lay_out(DirectoryPayload(tmp_path))
+    blocks = layout.blocks_of("sparse")
+    assert [bool(layout.holes[number]) for number in blocks] == [
+        *[True] * 5, False, *[True] * 3,
+    ]  # fmt: skip

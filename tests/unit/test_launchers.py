@@ -1,13 +1,23 @@
-"""Shell launchers: thirty ways to find the program that they start."""
+"""Scripts that start programs."""
 
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from elf_files import make_elf
 from payloads import make_payload
 from snapcraft_compression_advisor.launch.guess.candidates import find_candidates
 from snapcraft_compression_advisor.launch.guess.programs import SCRIPT_MAX_BYTES
+from snapcraft_compression_advisor.launch.guess.shell import (
+    Shebang,
+    command_place,
+    parse_shebang,
+    shell_commands,
+    shell_words,
+)
+from snapcraft_compression_advisor.launch.guess.shell_values import Values
 from snapcraft_compression_advisor.launch.launch_set import BlindSpot
 
 PROGRAM = "opt/app/lib/app-bin"
@@ -197,3 +207,84 @@ def test_scripts_that_read_each_other_end() -> None:
 def test_script_of_a_mebibyte_ends(repeated: str) -> None:
     started(repeated * (1024 * 1024 // len(repeated)))
     started(repeated * (SCRIPT_MAX_BYTES // len(repeated)))
+
+
+@pytest.mark.parametrize(
+    ("line", "interpreter", "shell"),
+    [
+        (b"#!/bin/sh\n", "/bin/sh", True),
+        (b"#! /bin/bash -e\n", "/bin/bash", True),
+        (b"#!/usr/bin/env python3\nimport x", "python3", False),
+        (b"#!/usr/bin/env -S VAR=1 node --flag\n", "node", False),
+        (b"#!/usr/bin/env\n", "/usr/bin/env", False),
+        (b"#!/usr/bin/perl", "/usr/bin/perl", False),
+    ],
+)
+def test_interpreter_is_read(line: bytes, interpreter: str, shell: bool) -> None:  # noqa: FBT001 # a parametrised expectation
+    assert parse_shebang(line) == Shebang(interpreter=interpreter, shell=shell)
+
+
+@pytest.mark.parametrize("text", [b"", b"\x7fELF", b"echo", b"#!", b" #!/bin/sh"])
+def test_other_files_have_no_interpreter(text: bytes) -> None:
+    assert parse_shebang(text) is None
+
+
+def test_variables_are_followed_through_a_wrapper() -> None:
+    text = """#!/bin/sh
+# comment with /usr/bin/never
+APPNAME=chromium
+export LIBDIR=/usr/lib/$APPNAME
+FLAGS="--flag"
+exec "${LIBDIR}/$APPNAME" $FLAGS \\
+    --data=x "$@"
+"""
+    words = list(shell_words(text))
+    assert "/usr/lib/chromium/chromium" in words
+    assert "/usr/bin/never" not in words
+
+
+def test_defaults_and_snap_variables_stay_usable() -> None:
+    words = list(shell_words('exec "$SNAP/bin/${NAME:-tool}"; ${OTHER}/x'))
+    assert "$SNAP/bin/tool" in words
+    assert "${OTHER}/x" in words
+
+
+@pytest.mark.parametrize(
+    ("script", "words"),
+    [
+        ("exec ${A:-${B:-java}} -jar x.jar", "java -jar x.jar"),
+        ('A="${A:-${B:-"java"}}"\nexec "$A" x', "java x"),
+        ("run() {\n  $A x\n}\nA=java\nrun", "java x"),
+        (': "${A:=java}"\nexec $A x', "java x"),
+        ("A=$(which java 2>/dev/null)\n$A x", "java x"),
+        ("A=`command -v java`\n$A x", "java x"),
+        ('A=(java -cp "x.jar")\nexec "${A[@]}" x', "java -cp x.jar x"),
+        ('A="java -ea"\nexec $A x', "java -ea x"),
+        ("cat <<-'EOS'\n\tdon't\n\tEOS\nexec java x", "java x"),
+        ("exec java x || \\\n  printf 'it\nfailed'", "java x"),
+        ("echo ${0##*/}; exec java x >/dev/null 2>&1 # now", "java x"),
+    ],
+)
+def test_program_of_a_launcher_is_named(script: str, words: str) -> None:
+    ran = {
+        variant[command_place(variant) :]
+        for variants in shell_commands(script, Values({}))
+        for variant in variants
+    }
+    assert tuple(words.split()) in ran
+
+
+def test_command_is_yielded_for_each_value_that_it_may_be_run_by() -> None:
+    script = "if x; then A=/jre/java; else A=java; fi\nexec $A y"
+    *_, last = shell_commands(script, Values({}))
+    assert last == (("exec", "java", "y"), ("exec", "/jre/java", "y"))
+
+
+def test_variable_that_doubles_itself_stays_short() -> None:
+    text = "A=xxxxxxxxxx\n" + "A=$A$A\n" * 100 + "exec $A"
+    assert max(len(word) for word in shell_words(text)) <= 4096
+
+
+@given(st.text(alphabet=st.sampled_from("aA=$/{}:-\"'\\ \n;|&#()`"), max_size=200))
+def test_any_text_yields_words(text: str) -> None:
+    assert all(isinstance(word, str) for word in shell_words(text))

@@ -1,4 +1,4 @@
-"""Measurements as text and as JSON."""
+"""Output of measure, of a guess and of devices."""
 
 from __future__ import annotations
 
@@ -12,13 +12,30 @@ import pytest
 
 from measurements import COLD_S, make_measurement
 from snapcraft_compression_advisor.capture.samples import Sample
+from snapcraft_compression_advisor.cli.listings import SCHEMAS
+from snapcraft_compression_advisor.cli.main import main
+from snapcraft_compression_advisor.core.units import Interval
+from snapcraft_compression_advisor.devices.builtin_devices import (
+    builtin_devices,
+    find_device,
+)
+from snapcraft_compression_advisor.devices.device_file import parse_device
+from snapcraft_compression_advisor.launch.launch_set import LaunchFile, LaunchSet
+from snapcraft_compression_advisor.payload.linkage import Unresolved
+from snapcraft_compression_advisor.report.devices import (
+    devices_page,
+    render_devices_json,
+)
 from snapcraft_compression_advisor.report.document import schema_text
+from snapcraft_compression_advisor.report.guess import LISTED_FILES, render_guess_text
 from snapcraft_compression_advisor.report.lines import FILE_STYLE
 from snapcraft_compression_advisor.report.measure import measure_json, measure_page
 from snapcraft_compression_advisor.report.text_printer import print_text
 
 if TYPE_CHECKING:
     from snapcraft_compression_advisor.capture.measure import Measurement
+    from snapcraft_compression_advisor.devices.device import DeviceProfile
+
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -193,3 +210,116 @@ def test_json_has_processor_time_where_it_is_known() -> None:
     squashfuse = measure_json(make_measurement(by_squashfuse=True))
     assert json.loads(squashfuse)["codecs"]["lzo"]["cold_s"]["system_s"] is None
     assert "system CPU" not in text_of(make_measurement(by_squashfuse=True))
+
+
+BLOCK = 128 * 1024
+
+
+def guess(files: int) -> LaunchSet:
+    share = Interval(low=0.5, mid=1.0, high=2.0)
+    return LaunchSet(
+        app="hello",
+        source="static",
+        files=tuple(
+            LaunchFile(
+                path=f"f{number:02}",
+                size_bytes=2 * BLOCK,
+                blocks=((0, 1),),
+                shares=(0.5,),
+            )
+            for number in range(files)
+        ),
+        read_share=share,
+        seek_share=share,
+        unresolved=(Unresolved(name="liba", needed_by="f00", supplier="base"),),
+    )
+
+
+def test_guess_lists_its_largest_files_and_sums_up_the_others() -> None:
+    text = render_guess_text(guess(LISTED_FILES + 2))
+    assert " 131.1 kB f00\n" in text
+    assert " 262.1 kB in 2 more\n" in text
+    assert "  liba: base, needed by f00\n" in text
+
+
+def test_guess_says_that_it_is_one_and_how_far_it_may_be_off() -> None:
+    text = render_guess_text(guess(1))
+    assert "guessed from files: 1 file, 131.1 kB expected to be" in text
+    assert "65.5\N{EN DASH}262.1 kB in nine of ten launches" in text
+
+
+def test_text_fits_a_terminal() -> None:
+    text = render_guess_text(guess(30))
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def devices_text(*devices: DeviceProfile) -> str:
+    return print_text(devices_page(devices))
+
+
+def test_text_of_one_has_figures_and_sources() -> None:
+    text = devices_text(find_device("nvme-laptop"))
+    assert text.startswith("nvme-laptop: laptop with an NVMe drive\n")
+    assert "67\N{EN DASH}100 µs" in text
+    assert "540\N{EN DASH}3400 MB/s" in text
+    assert "35\N{EN DASH}58 MB/s" in text
+    assert "217\N{EN DASH}657 MB/s" in text
+    assert "Storage: published; data sheets" in text
+
+
+def test_text_fits_a_screen() -> None:
+    text = devices_text(*builtin_devices())
+    assert max(map(len, text.splitlines())) <= 80
+    assert len(text.splitlines()) <= 12
+    assert all(device.name in text for device in builtin_devices())
+
+
+def test_storage_that_costs_nothing_is_unlimited() -> None:
+    nothing = Interval.exactly(0.0)
+    device = replace(
+        find_device("nvme-laptop"), seek_s=nothing, read_s_per_byte=nothing
+    )
+    assert "  0 µs  unlimited MB/s" in devices_text(device)
+
+
+def test_each_profile_in_json_is_a_file_for_device() -> None:
+    report = json.loads(render_devices_json(builtin_devices()))
+    assert report["schema"] == 1
+    assert [each["name"] for each in report["devices"]] == [
+        d.name for d in builtin_devices()
+    ]
+    schema = json.loads(SCHEMAS["device"].text())
+    for each in report["devices"]:
+        jsonschema.validate(each, schema)
+        parse_device(json.dumps(each).encode(), where="device.json")
+
+
+def test_each_profile_names_its_kernel_and_its_source() -> None:
+    devices = json.loads(render_devices_json(builtin_devices()))["devices"]
+    kernels = {each["name"]: each["kernel"] for each in devices}
+    assert kernels["nvme-laptop"] == {
+        "versions": "4.15 to 6.8",
+        "file_mode": "direct",
+        "decompressors": "single",
+        "source": find_device("nvme-laptop").kernel.source,
+    }
+    assert kernels["sbc-emmc"]["file_mode"] == "unknown"
+    assert kernels["chromium-system-3"]["file_mode"] == "cache"
+    origins = {each["source"].split(";")[0] for each in kernels.values()}
+    assert origins <= {"kernel: published", "kernel: estimated"}
+    text = devices_text(find_device("sbc-emmc"))
+    assert "Kernel unknown: file mode unknown, decompressors single; " in text
+    assert "Kernel: published; the file mode depends on the system:" in text
+
+
+@pytest.mark.parametrize("form", ["text", "json", "markdown"])
+def test_command_prints_them(
+    form: str,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    assert main(["devices", "--format", form]) == 0
+    output = capsys.readouterr().out
+    assert all(device.name in output for device in builtin_devices())

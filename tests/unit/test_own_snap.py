@@ -1,7 +1,8 @@
-"""The project's own snapcraft.yaml."""
+"""Projects that are shipped: the advisor's own snap and the examples."""
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -10,11 +11,17 @@ import pytest
 from ruamel.yaml import YAML
 
 from snapcraft_compression_advisor import __version__
+from snapcraft_compression_advisor.host.project import (
+    raw_parts,
+    read_host_project,
+    read_settings,
+)
 from snapcraft_compression_advisor.project.project_file import (
     find_project_file,
     plan_edit,
 )
 from snapcraft_compression_advisor.project.project_lines import read_project_lines
+from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
 
 PROJECT_DIR = Path(__file__).parents[2]
 
@@ -75,3 +82,54 @@ def test_the_advisor_edits_it_in_one_line_at_most(compression: str) -> None:
     assert [after for _, after in changed] == [
         f"compression: {compression}".encode()
     ] * edit.changes
+
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+MODES = {
+    "advise": "advise",
+    "apply": "apply",
+    "enforce": "enforce",
+    "extension": "apply",
+    "write": "write",
+}
+
+
+def test_every_example_is_known_here() -> None:
+    folders = {path.name for path in EXAMPLES.iterdir() if path.is_dir()}
+    assert folders == set(MODES)
+    index = (EXAMPLES / "README.md").read_text()
+    assert all(f"[{name}]({name})" in index for name in folders)
+
+
+@pytest.mark.parametrize("name", MODES)
+def test_its_settings_hold(name: str) -> None:
+    folder = EXAMPLES / name
+    written = (folder / "snap" / "snapcraft.yaml").read_text()
+    parts = raw_parts(YAML(typ="safe", pure=True).load(written))
+    settings = read_settings(folder, parts, {})
+    assert settings.policy.mode == MODES[name]
+    assert [profile.app for profile in settings.profiles] == ["hello"]
+
+
+@pytest.mark.parametrize("name", MODES)
+def test_only_one_that_enforces_declares_a_compression(name: str) -> None:
+    says = read_host_project(EXAMPLES / name).says
+    assert says is not None
+    assert says.compression == ("lzo" if name == "enforce" else None)
+
+
+def test_its_launch_reads_what_the_build_makes() -> None:
+    written = (EXAMPLES / "advise" / "snap" / "snapcraft.yaml").read_text()
+    found = re.search(r"i\+\+ < (\d+)\) printf \"%0(\d)d\\n", written)
+    assert found is not None
+    settings = read_settings(EXAMPLES / "advise", {}, {})
+    (file,) = settings.profiles[0].files
+    lines, digits = map(int, found.groups())
+    assert (file.path, file.size) == ("share/numbers", lines * (digits + 1))
+
+
+@pytest.mark.parametrize("name", MODES)
+def test_it_asks_for_no_more_than_real_snaps_do(name: str) -> None:
+    settings = read_settings(EXAMPLES / name, {}, {})
+    assert settings.policy.min_saving == LintPolicy().min_saving
+    assert settings.policy.max_launches == LintPolicy().max_launches

@@ -1,27 +1,171 @@
-"""A refresh as a page and as JSON."""
+"""Which delta snapd downloads, and the reports on it."""
 
 from __future__ import annotations
 
+import io
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import jsonschema
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from lint_contexts import found_by, make_context
 from payloads import make_payload
 from snapcraft_compression_advisor.advice.evidence import Downloads, Saving
 from snapcraft_compression_advisor.advice.month import ASSUMED, Month, month_of
+from snapcraft_compression_advisor.core.errors import BadDataError, ToolError
 from snapcraft_compression_advisor.core.units import Interval
+from snapcraft_compression_advisor.diff.figures import BaselineBuild
+from snapcraft_compression_advisor.lint.rules.deltas import RULES
+from snapcraft_compression_advisor.payload.inventory import Inventory
+from snapcraft_compression_advisor.payload.snap_yaml import (
+    SnapMetadata,
+    parse_snap_yaml,
+)
+from snapcraft_compression_advisor.refresh import builds
+from snapcraft_compression_advisor.refresh.builds import oddities
 from snapcraft_compression_advisor.refresh.changes import ChangeKind, FileChange
-from snapcraft_compression_advisor.refresh.delta import PLAIN, SNAP_AWARE, DeltaSize
+from snapcraft_compression_advisor.refresh.delta import (
+    PLAIN,
+    SNAP_AWARE,
+    Choice,
+    DeltaSize,
+    choices,
+)
+from snapcraft_compression_advisor.refresh.estimate import DeltaMaker
 from snapcraft_compression_advisor.refresh.refresh import CodecRefresh, Refresh
+from snapcraft_compression_advisor.refresh.stream import Stream
 from snapcraft_compression_advisor.refresh.xdelta3 import Rebuild
 from snapcraft_compression_advisor.report.document import schema_text
 from snapcraft_compression_advisor.report.lines import FILE_STYLE
 from snapcraft_compression_advisor.report.markdown_printer import print_markdown
 from snapcraft_compression_advisor.report.refresh import refresh_json, refresh_page
 from snapcraft_compression_advisor.report.text_printer import print_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def said(old: Mapping[str, object], new: Mapping[str, object]) -> str:
+    builds = []
+    for name, metadata in (("old", old), ("new", new)):
+        build = make_payload({})
+        build.snap = SnapMetadata.model_validate({"name": "hello", **metadata})
+        build.path = Path(name)
+        builds.append(build)
+    return " ".join(oddities(*builds, changed=True))
+
+
+def test_version_may_be_what_yaml_makes_of_it() -> None:
+    text = b"name: hello\nversion: 2026-11-23\n"
+    assert parse_snap_yaml(text, where="snap.yaml").version == "2026-11-23"
+    assert parse_snap_yaml(b"name: hello\nversion: 1.5\n", where="x").version == "1.5"
+
+
+def test_builds_for_other_devices_are_noticed() -> None:
+    amd, arm = {"architectures": ["amd64"]}, {"architectures": ["arm64"]}
+    assert "no device refreshes" in said(amd, arm)
+    assert not said(amd, {"architectures": ["all"]})
+    assert not said(amd, {})
+
+
+def test_same_build_twice_downloads_nothing() -> None:
+    build = make_payload({})
+    (text,) = oddities(build, build, changed=False)
+    assert "same revision" in text
+
+
+FULL = Interval.exactly(100.0)
+
+
+def chosen(**sizes: float) -> list[Choice]:
+    names = {"plain": PLAIN, "aware": SNAP_AWARE}
+    deltas = {
+        names[name]: DeltaSize(size_bytes=Interval(low=0.9 * s, mid=s, high=1.1 * s))
+        for name, s in sizes.items()
+    }
+    return list(choices(FULL, deltas))
+
+
+def test_snap_aware_delta_needs_the_feature() -> None:
+    default, featured = chosen(plain=50, aware=20)
+    assert (default.condition, default.download) == ("default", PLAIN)
+    assert (featured.condition, featured.download) == ("snap-delta-format", SNAP_AWARE)
+
+
+def test_snapd_prefers_the_snap_aware_delta_even_if_it_is_larger() -> None:
+    assert chosen(plain=20, aware=50)[1].download == SNAP_AWARE
+
+
+def test_refused_image_gets_the_plain_delta() -> None:
+    _, featured = chosen(plain=50)
+    assert (featured.download, featured.reason) == (PLAIN, "refused")
+
+
+def test_delta_as_large_as_the_image_is_discarded() -> None:
+    default, featured = chosen(plain=100, aware=95)
+    assert (default.download, default.reason) == (None, "larger")
+    assert default.size_bytes == FULL
+    assert (featured.download, featured.reason) == (SNAP_AWARE, "perhaps-larger")
+
+
+@given(st.floats(1, 200), st.floats(1, 200))
+def test_nobody_downloads_more_than_the_image(plain: float, aware: float) -> None:
+    assert all(c.size_bytes.mid <= FULL.mid for c in chosen(plain=plain, aware=aware))
+
+
+def test_stream_is_a_listing_and_the_contents_in_its_order() -> None:
+    payload = make_payload({"b": b"second", "a/x": b"first"}, links={"c": "b"})
+    target = io.BytesIO()
+    stream = Stream(payload)
+    stream.write(target)
+    listing, _, contents = target.getvalue().partition(b"MODIFY\n#\n")
+    assert contents == b"firstsecond"
+    assert b"\na/x R 0 755 0 0 5 0\nb R 0 755 0 0 6 5\nc S 0 777 0 0 b\n" in listing
+    start = len(target.getvalue()) - len(contents)
+    assert stream.places == [(start, "a/x"), (start + 5, "b")]
+
+
+def test_names_of_one_file_have_its_contents_once() -> None:
+    payload = make_payload({"a": b"same", "b": b"same"})
+    entries = payload.inventory.entries.values()
+    payload.inventory = Inventory.of([each._replace(identity=1) for each in entries])
+    target = io.BytesIO()
+    Stream(payload).write(target)
+    assert b"\nb L a\n" in target.getvalue()
+    assert target.getvalue().endswith(b"#\nsame")
+
+
+def test_builds_that_no_delta_is_made_of_are_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(builds, "LARGEST_BYTES", 3)
+    maker = DeltaMaker(make_payload({}), make_payload({"a": b"four"}))
+    with pytest.raises(BadDataError, match="add up to 4 bytes"):
+        _ = maker.snap_aware
+
+
+def test_missing_xdelta3_names_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nonexistent")
+    build = make_payload({"a": b"four"})
+    with pytest.raises(ToolError, match="sizes of deltas aren't known") as caught:
+        _ = DeltaMaker(build, build).snap_aware
+    assert "package xdelta3" in str(caught.value.resolution)
+
+
+def test_delta_that_is_not_known_passes_no_rule() -> None:
+    policy = {"max-refresh-size": "8MB"}
+    baseline = BaselineBuild(figures=None, no_delta="xdelta3 isn't installed")
+    context = replace(make_context(policy=policy), baseline=baseline)
+    for rule in RULES:
+        (finding,) = found_by(rule, context)
+        assert finding.undecided
+        assert "xdelta3 isn't installed" in finding.message
+
 
 SIZE = DeltaSize(size_bytes=Interval(low=1e6, mid=2e6, high=3e6))
 

@@ -1,4 +1,4 @@
-"""SCA601, SCA602 and SCA608."""
+"""SCA601 to SCA608: what has grown since the baseline."""
 
 from __future__ import annotations
 
@@ -12,31 +12,45 @@ from builds import make_difference
 from elf_files import make_elf
 from lint_contexts import found_by, make_context, with_launch
 from payloads import make_payload
+from snapcraft_compression_advisor.core.errors import BadDataError
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.devices.builtin_devices import default_devices
 from snapcraft_compression_advisor.diff.difference import (
     DifferenceRequest,
     compare_payloads,
 )
-from snapcraft_compression_advisor.diff.figures import BaselineBuild, figures_of
+from snapcraft_compression_advisor.diff.figures import (
+    BaselineBuild,
+    BaselineDelta,
+    figures_of,
+)
+from snapcraft_compression_advisor.lint.rules.deltas import (
+    ARCHIVE_RECOMPRESSED,
+    CACHE_UNSTABLE,
+    FILE_MOVED,
+    FILE_STAMPED,
+    refresh_large,
+)
 from snapcraft_compression_advisor.lint.rules.regressions import (
     image_grown,
     launch_slower,
     library_gone,
 )
 from snapcraft_compression_advisor.payload.linkage import Unresolved
+from snapcraft_compression_advisor.refresh.changes import ChangeKind, FileChange
+from snapcraft_compression_advisor.settings.policy_file import parse_policy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from snapcraft_compression_advisor.lint.rule import Context
+    from snapcraft_compression_advisor.lint.rule import Context, Rule
 
 
 def ignore(_: str) -> None:
     """Tell nobody."""
 
 
-def context(
+def context_with(
     baseline: BaselineBuild | None, policy: Mapping[str, object] | None = None
 ) -> Context:
     return replace(make_context(policy=policy), baseline=baseline)
@@ -63,31 +77,31 @@ def budget(growth: str) -> dict[str, object]:
 
 
 def test_neither_rule_speaks_without_a_baseline() -> None:
-    assert not found_by(launch_slower, context(None))
-    assert not found_by(image_grown, context(None, budget("1MB")))
+    assert not found_by(launch_slower, context_with(None))
+    assert not found_by(image_grown, context_with(None, budget("1MB")))
 
 
 def test_launch_that_is_slower_by_more_than_both_intervals_is_found() -> None:
-    (finding, _) = found_by(launch_slower, context(before(faster=30.0)))
+    (finding, _) = found_by(launch_slower, context_with(before(faster=30.0)))
     assert not finding.undecided
     assert finding.severity == "warning"
     assert "30.0 s" in finding.message
 
 
 def test_launch_whose_intervals_overlap_is_undecided() -> None:
-    (finding, _) = found_by(launch_slower, context(before(faster=0.5)))
+    (finding, _) = found_by(launch_slower, context_with(before(faster=0.5)))
     assert (finding.undecided, finding.severity) == (True, "info")
 
 
 def test_launch_that_is_about_as_fast_is_no_finding() -> None:
-    assert not found_by(launch_slower, context(before(faster=0.05)))
+    assert not found_by(launch_slower, context_with(before(faster=0.05)))
     allowed = {"max-launch-growth": "1s"}
-    assert not found_by(launch_slower, context(before(faster=0.9), allowed))
+    assert not found_by(launch_slower, context_with(before(faster=0.9), allowed))
 
 
 def test_previous_build_decides_where_figures_alone_do_not() -> None:
     build = replace(before(), difference=make_difference())
-    (finding,) = found_by(launch_slower, context(build))
+    (finding,) = found_by(launch_slower, context_with(build))
     assert not finding.undecided
     assert "because of usr/lib/libfoo.so; 0.10 s is allowed." in finding.message
     assert finding.files == ("usr/lib/libfoo.so", "usr/share/new.svg")
@@ -108,7 +122,9 @@ def test_previous_build_decides_where_figures_alone_do_not() -> None:
 def test_growth_is_held_against_its_budget(
     size: Interval, growth: str, *, undecided: bool | None
 ) -> None:
-    findings = found_by(image_grown, context(before(image_mb=size), budget(growth)))
+    findings = found_by(
+        image_grown, context_with(before(image_mb=size), budget(growth))
+    )
     assert [each.undecided for each in findings] == (
         [] if undecided is None else [undecided]
     )
@@ -116,15 +132,15 @@ def test_growth_is_held_against_its_budget(
 
 
 def test_growth_without_a_budget_is_no_finding() -> None:
-    assert not found_by(image_grown, context(before(image_mb=Interval.exactly(1))))
+    assert not found_by(image_grown, context_with(before(image_mb=Interval.exactly(1))))
 
 
 def test_report_without_figures_leaves_growth_open() -> None:
     baseline = BaselineBuild(figures=None)
-    (finding,) = found_by(image_grown, context(baseline, budget("3%")))
+    (finding,) = found_by(image_grown, context_with(baseline, budget("3%")))
     assert finding.undecided
     assert "isn't known; 3.0% is allowed" in finding.message
-    assert not found_by(launch_slower, context(baseline))
+    assert not found_by(launch_slower, context_with(baseline))
 
 
 def test_library_that_a_cleanup_took_is_named() -> None:
@@ -162,3 +178,94 @@ def test_library_that_is_gone_is_a_finding_unless_another_snap_has_it(
     known = make_context(analysis=with_launch(analysis, launch))
     findings = found_by(library_gone, replace(known, baseline=build))
     assert [each.subject for each in findings] == [{"app": app}] * len(found)
+
+
+TEN_MB = Interval.around(9 * MB, 10 * MB, 12 * MB)
+
+
+def change(kind: ChangeKind, delta_bytes: float, path: str = "usr/x") -> FileChange:
+    return FileChange(path=path, old_path=None, change=kind, delta_bytes=delta_bytes)
+
+
+def context_of_delta(*changes: FileChange, budget: str | None = None) -> Context:
+    """Return a payload whose delta from the baseline has an estimated 10 MB."""
+    policy = {"max-refresh-size": budget} if budget else {}
+    delta = BaselineDelta(
+        codec="xz", delta_format="xdelta3", size_bytes=TEN_MB, changes=changes
+    )
+    baseline = BaselineBuild(figures=None, delta=delta)
+    return replace(make_context(policy=policy), baseline=baseline)
+
+
+@pytest.mark.parametrize(
+    ("budget", "undecided"),
+    [
+        ("8MB", [False]),
+        ("10MB", [True]),
+        ("13MB", []),
+        ("10%", [False]),  # of an image of 44 MB
+        ("90%", []),
+    ],
+)
+def test_refresh_is_compared_with_its_budget(
+    budget: str, undecided: list[bool]
+) -> None:
+    findings = found_by(refresh_large, context_of_delta(budget=budget))
+    assert [each.undecided for each in findings] == undecided
+    for finding in findings:
+        assert "downloads an estimated 10.0 MB" in finding.message
+        assert finding.severity == ("info" if finding.undecided else "error")
+
+
+def test_refresh_without_baseline_or_budget_is_no_finding() -> None:
+    assert not found_by(refresh_large, context_of_delta())
+    budget = {"max-refresh-size": "1MB"}
+    assert not found_by(refresh_large, make_context(policy=budget))
+
+
+def test_delta_is_not_known_from_a_report() -> None:
+    seen = replace(context_of_delta(budget="5%"), baseline=BaselineBuild(figures=None))
+    (finding,) = found_by(refresh_large, seen)
+    assert finding.undecided
+    assert "isn't known; 5% of the image is allowed" in finding.message
+
+
+def test_ignored_rule_contradicts_its_budget() -> None:
+    text = b"max-refresh-size: 5MB\nignore: SCA603\n"
+    with pytest.raises(BadDataError) as caught:
+        parse_policy(text, where="policy.yaml")
+    assert "'max-refresh-size' is set" in f"{caught.value} {caught.value.details}"
+
+
+@pytest.mark.parametrize(
+    ("rule", "kind"),
+    [
+        (FILE_MOVED, "moved"),
+        (ARCHIVE_RECOMPRESSED, "recompressed"),
+        (FILE_STAMPED, "timestamp"),
+        (CACHE_UNSTABLE, "cache"),
+    ],
+)
+def test_files_of_a_kind_are_found_with_their_bytes(
+    rule: Rule, kind: ChangeKind
+) -> None:
+    others = (change("added", 3 * MB, "new"), change("changed", 4 * MB, "other"))
+    seen = context_of_delta(
+        *others, change(kind, 2 * MB), change(kind, 0.5 * MB, "opt/y")
+    )
+    (finding,) = found_by(rule, seen)
+    assert finding.files == ("usr/x", "opt/y")
+    assert finding.message.startswith("2 files ")
+    assert "2.5 MB (25%) to the plain delta with xz" in finding.message
+    assert finding.fix is not None
+
+
+@pytest.mark.parametrize("delta_bytes", [50_000, 99_000])
+def test_little_is_no_finding(delta_bytes: float) -> None:
+    assert not found_by(FILE_MOVED, context_of_delta(change("moved", delta_bytes)))
+
+
+def test_one_file_is_the_place_of_its_finding() -> None:
+    (finding,) = found_by(FILE_STAMPED, context_of_delta(change("timestamp", MB)))
+    assert (finding.location.kind, finding.location.path) == ("payload", "usr/x")
+    assert finding.message.startswith("1 file differs in a few bytes only, and adds")

@@ -1,4 +1,4 @@
-"""Temporary directories that go with their run, or with the next one."""
+"""Directories for files of a run, and the removal of deep trees."""
 
 from __future__ import annotations
 

@@ -1,14 +1,21 @@
-"""A component's compression, changed or inserted in one line."""
+"""Keys of components, and properties of every edit."""
 
 from __future__ import annotations
 
+import difflib
+from typing import TYPE_CHECKING, Any
+
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
+from ruamel.yaml import YAML
 
 from snapcraft_compression_advisor.core.errors import BadDataError, UsageError
 from snapcraft_compression_advisor.project.project_lines import read_project_lines
 from snapcraft_compression_advisor.project.set_scalar import set_compression
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 def splice(text: str, component: str = "c", compression: str = "xz") -> str:
@@ -127,3 +134,162 @@ def test_edited_text_says_the_same_but_for_the_key(
     found = read_project_lines(after.encode(), where="x")
     assert found.components == {"c": "xz", "d": None}
     assert after.replace("    compression: xz\n", "", 1) == text
+
+
+def root_compression(content: bytes) -> str | None:
+    return read_project_lines(content, where="snapcraft.yaml").compression
+
+
+# A busy machine must not fail a test, nor chance decide what is tested.
+PROPERTY = settings(
+    deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+
+COMPRESSION = st.sampled_from(["xz", "lzo"])
+
+BLOCKS = (
+    "name: a-snap",
+    "title: 'It''s # one'",
+    "base: core24  # the base",
+    'version: "1.0"',
+    "summary: goes on\n  over two lines",
+    "description: |\n  compression: xz\n\n  # no comment\n",
+    "description: >-\n  folded\n  compression: lzo",
+    "grade: stable",
+    "confinement: strict",
+    "platforms:\n  amd64:\n# odd place\n  arm64: {build-on: [amd64]}",
+    "architectures: [{build-on: amd64},\n  {build-on: arm64}]",
+    "environment:\n  PATH: &path $SNAP/bin\n  HOME: *path",
+    "components:\n  extra:\n    type: test\n    compression: xz",
+    "apps:\n  a:\n    command: bin/a # compression: xz",
+    "parts:\n  p:\n    plugin: nil\n    compression: lzo\n    stage:\n    - -*",
+    "hooks: {}",
+    "x-empty:",
+)
+DECLARED = (
+    "compression: xz",
+    "compression:   'lzo'   # because",
+    '"compression": "xz"',
+    "compression:\n  lzo",
+    "compression:",
+    "compression: ~",
+)
+MANGLINGS = (
+    *(b"", b" ", b"\n", b"\t", b":", b"- ", b"{", b"]", b"'", b'"', b"|", b"#", b"@"),
+    *(b"&a", b"*a", b"!", b"? ", b"%", b"<<: ", b"---", b"...", b"compression: xz\n"),
+    *(b"\xff", b"\xe2\x80\xa8", b"\0", b"\\U"),
+)
+COMMENTS = ("", "# compression: xz", "   # indented", "\n# after a blank line")
+
+
+@st.composite
+def documents(draw: st.DrawFn, declared: Sequence[str] = ("", *DECLARED)) -> bytes:
+    """Return a project file, with or without the key."""
+    blocks = draw(
+        st.lists(
+            st.sampled_from(BLOCKS),
+            min_size=1,
+            unique_by=lambda block: block.partition(":")[0],
+        )
+    )
+    if key := draw(st.sampled_from(declared)):
+        blocks.insert(draw(st.integers(0, len(blocks))), key)
+    lines = [draw(st.sampled_from(["", "# head", "---", "%YAML 1.1\n---"]))]
+    for block in blocks:
+        lines += [draw(st.sampled_from(COMMENTS)), block]
+    lines.append(draw(st.sampled_from(["", "# tail", "...", "\n\n"])))
+    text = "\n".join(line for line in lines if line)
+    text += draw(st.sampled_from(["\n", ""]))
+    text = text.replace("\n", draw(st.sampled_from(["\n", "\r\n", "\r"])))
+    return (draw(st.sampled_from(["", "\ufeff"])) + text).encode()
+
+
+def constructed(content: bytes) -> dict[str, Any]:
+    """Return the document as objects, which the code under test never builds."""
+    loaded = YAML(typ="safe", pure=True).load(content.decode().removeprefix("\ufeff"))
+    assert isinstance(loaded, dict)
+    return loaded
+
+
+@PROPERTY
+@given(documents(), COMPRESSION)
+def test_the_document_says_the_same_but_for_its_compression(
+    before: bytes, compression: str
+) -> None:
+    after = set_compression(before, compression)
+    said, says = constructed(before), constructed(after)
+    assert root_compression(before) == said.pop("compression", None)
+    assert says.pop("compression") == root_compression(after) == compression
+    assert says == said
+
+
+@PROPERTY
+@given(documents(), COMPRESSION)
+def test_exactly_one_line_differs_where_anything_does(
+    before: bytes, compression: str
+) -> None:
+    after = set_compression(before, compression)
+    assert after.startswith("\ufeff".encode()) == before.startswith("\ufeff".encode())
+    old, new = (
+        text.decode().removeprefix("\ufeff").splitlines(keepends=True)
+        for text in (before, after)
+    )
+    differing = [line for line in difflib.ndiff(old, new) if line[0] in "+-"]
+    assert sum(line[0] == "+" for line in differing) == (after != before)
+    assert sum(line[0] == "-" for line in differing) <= 1
+    assert (after == before) == (root_compression(before) == compression)
+
+
+@PROPERTY
+@given(documents(), COMPRESSION)
+def test_setting_twice_changes_nothing_more(before: bytes, compression: str) -> None:
+    once = set_compression(before, compression)
+    assert set_compression(once, compression) is once
+
+
+@PROPERTY
+@given(documents(declared=DECLARED[:4]))
+def test_setting_the_other_one_and_back_gives_the_original(original: bytes) -> None:
+    declared = root_compression(original)
+    assert declared is not None
+    other = {"xz": "lzo", "lzo": "xz"}[declared]
+    assert set_compression(original, other) != original
+    there_and_back = set_compression(set_compression(original, other), declared)
+    assert there_and_back == original
+
+
+@PROPERTY
+@given(
+    documents(),
+    st.lists(
+        st.tuples(
+            st.integers(0, 2000),
+            st.integers(0, 3),
+            st.sampled_from(MANGLINGS),
+        ),
+        max_size=6,
+    ),
+)
+def test_a_mangled_file_is_edited_in_one_line_or_refused(
+    content: bytes, manglings: list[tuple[int, int, bytes]]
+) -> None:
+    for position, cut, put in manglings:
+        start = position % (len(content) + 1)
+        content = content[:start] + put + content[start + cut :]
+    try:
+        edited = set_compression(content, "lzo")
+    except BadDataError:
+        event("refused")
+    else:
+        event("edited")
+        assert root_compression(edited) == "lzo"
+        assert abs(len(edited) - len(content)) < 2000
+
+
+@PROPERTY
+@given(st.binary(max_size=200))
+def test_arbitrary_bytes_are_read_or_refused(content: bytes) -> None:
+    try:
+        root_compression(content)
+    except BadDataError:
+        event("refused")

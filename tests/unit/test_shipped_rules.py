@@ -1,29 +1,49 @@
-"""SCA302 to SCA306: when files that needn't ship are a finding."""
+"""SCA105 and SCA302 to SCA308: files that cost more than they are worth."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
-from lint_contexts import found_by, sized
+from analyses import make_analysis
+from lint_contexts import MUCH, found_by, judged, make_context, sized
+from payloads import make_inventory
 from snapcraft_compression_advisor.core.units import Interval
+from snapcraft_compression_advisor.lint.rules.incompressible import (
+    incompressible_payload,
+)
 from snapcraft_compression_advisor.lint.rules.shipped import (
     DEBUG_SYMBOLS,
     DOCUMENTATION,
     RULES,
+    duplicated_content,
+    supplied_libraries,
 )
 from snapcraft_compression_advisor.lint.run import make_selection, run_rules
+from snapcraft_compression_advisor.payload.copies import Copy, Supplied
+from snapcraft_compression_advisor.payload.layout import make_layout
 from snapcraft_compression_advisor.payload.needless import (
     Needless,
     NeedlessFile,
     NeedlessKind,
 )
+from snapcraft_compression_advisor.payload.survey import Survey
 from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
+from snapcraft_compression_advisor.trial.stored import (
+    BlockSizes,
+    StoredSizes,
+    find_incompressible,
+)
 from surveyed import make_surveyed, storing
 
 if TYPE_CHECKING:
-    from snapcraft_compression_advisor.lint.rule import Rule
+    from collections.abc import Sequence
+
+    from snapcraft_compression_advisor.lint.rule import Context, Rule
+
 
 KINDS: dict[str, NeedlessKind] = {
     "SCA302": "debug-symbols",
@@ -33,7 +53,8 @@ KINDS: dict[str, NeedlessKind] = {
     "SCA306": "package-caches",
 }
 NEEDLESS_RULES = [rule for rule in RULES if rule.id in KINDS]
-LARGE, SMALL = 1_000_000, 10_000
+LARGE = 1_000_000
+SMALL = 10_000
 
 
 def needless(rule: Rule, size_bytes: int, *, doubt: str | None = None) -> Needless:
@@ -172,3 +193,158 @@ def test_files_without_a_directory_in_common_are_the_payloads_affair() -> None:
 def test_where_nothing_is_known_of_sizes_nothing_is_said() -> None:
     context = make_surveyed(needless=[needless(DEBUG_SYMBOLS, LARGE)])
     assert not found_by(DEBUG_SYMBOLS, context)
+
+
+BORDER = 210_000
+PATH = "usr/lib/libx.so.1.2.0"
+
+
+def with_copy(
+    size_bytes: int, *, error: float = 0, doubt: str | None = None
+) -> Context:
+    copy = Copy(
+        kind="older version",
+        path=PATH,
+        like="usr/lib/libx.so.1.3.0",
+        size_bytes=size_bytes,
+        doubt=doubt,
+    )
+    context = make_surveyed(analysis=storing({PATH: size_bytes}, error=error))
+    return replace(context, survey=Survey(copies=(copy,)))
+
+
+def with_library(
+    size_bytes: int, *, error: float = 0, same: bool | None = True
+) -> Context:
+    supplied = Supplied(path=PATH, size_bytes=size_bytes, supplier="core24", same=same)
+    context = make_surveyed(analysis=storing({PATH: size_bytes}, error=error))
+    return replace(context, survey=Survey(supplied=(supplied,)))
+
+
+def test_a_second_version_is_a_finding_and_says_what_it_is_like() -> None:
+    (finding,) = found_by(duplicated_content, with_copy(LARGE))
+    assert finding.severity == "warning"
+    assert finding.files == (PATH,)
+    assert "(1 file) take 500.0 kB of the image with xz, 1% of it" in finding.message
+    assert any("libx.so.1.3.0" in each.text for each in finding.evidence)
+
+
+def test_a_small_second_version_is_no_finding() -> None:
+    assert not found_by(duplicated_content, with_copy(SMALL))
+
+
+def test_a_second_version_is_undecided_by_doubt_and_by_interval() -> None:
+    (finding,) = found_by(duplicated_content, with_copy(LARGE, doubt="who knows"))
+    assert finding.undecided
+    (finding,) = found_by(duplicated_content, with_copy(BORDER, error=0.1))
+    assert finding.undecided
+
+
+def test_a_copy_that_the_image_stores_once_costs_nothing() -> None:
+    context = with_copy(LARGE)
+    shared = storing(
+        {"usr/lib/libx.so.1.3.0": LARGE}, same_as={PATH: "usr/lib/libx.so.1.3.0"}
+    )
+    assert not found_by(duplicated_content, replace(context, analysis=shared))
+
+
+def test_a_library_equal_to_the_bases_is_a_finding() -> None:
+    (finding,) = found_by(supplied_libraries, with_library(LARGE))
+    assert not finding.undecided
+    assert finding.evidence[-1].text == "'core24'"
+    assert finding.evidence[-1].origin == "measured"
+
+
+def test_a_small_library_is_no_finding() -> None:
+    assert not found_by(supplied_libraries, with_library(SMALL))
+
+
+def test_a_library_known_by_name_only_or_of_another_build_is_undecided() -> None:
+    (finding,) = found_by(supplied_libraries, with_library(LARGE, same=None))
+    assert finding.undecided
+    assert "only their names are known" in finding.message
+    assert finding.evidence[-1].origin == "published"
+    (finding,) = found_by(supplied_libraries, with_library(LARGE, same=False))
+    assert finding.undecided
+    assert "other builds" in finding.message
+
+
+def test_a_supplied_library_whose_interval_is_across_the_line_is_undecided() -> None:
+    (finding,) = found_by(supplied_libraries, with_library(BORDER, error=0.1))
+    assert finding.undecided
+
+
+BLOCK = 131_072
+FILES = ("bin/app", "media/film", "media/song")
+FILM_AND_APP = (0.3, 0.3, 1.0, 1.0, 0.98)
+
+
+def stored(
+    ratios: Sequence[float] = FILM_AND_APP, errors: Sequence[float] = (0,) * 5
+) -> StoredSizes:
+    """Return sizes of an app of two blocks, a film of two and a song of one."""
+    layout = make_layout(
+        [(FILES[0], 2 * BLOCK), (FILES[1], 2 * BLOCK), (FILES[2], BLOCK)]
+    )
+    sizes = BlockSizes(
+        stored_bytes=np.array(ratios) * BLOCK, errors=np.array(errors) * BLOCK
+    )
+    return StoredSizes(layout=layout, codecs={"xz": sizes})
+
+
+def context(sizes: StoredSizes | None, **options: object) -> Context:
+    analysis = judged(make_analysis(), "xz", MUCH)
+    analysis = replace(analysis, trial=replace(analysis.trial, stored=sizes))
+    made = make_context(analysis=analysis, policy=options)
+    return replace(made, inventory=make_inventory(dict.fromkeys(FILES, BLOCK)))
+
+
+def test_media_that_fill_the_image_are_found_the_largest_first() -> None:
+    (finding,) = found_by(incompressible_payload, context(stored()))
+    assert (finding.severity, finding.undecided) == ("info", False)
+    assert finding.files == ("media/film", "media/song")
+    assert finding.message.startswith("An estimated 83% of the image's data")
+    assert "2 files, the largest media/film (262.1 kB)" in finding.message
+
+
+def test_code_compresses_and_is_no_finding() -> None:
+    ratios = (0.3, 0.3, 0.3, 0.3, 0.94)
+    assert not found_by(incompressible_payload, context(stored(ratios)))
+
+
+def test_little_media_is_no_finding() -> None:
+    ratios = (0.9, 0.9, 0.9, 0.9, 0.96)
+    assert not found_by(incompressible_payload, context(stored(ratios)))
+
+
+def test_sizes_near_the_line_leave_it_undecided() -> None:
+    ratios, errors = (0.3, 0.3, 0.95, 0.94, 0.95), (0, 0, 0.05, 0.05, 0.05)
+    (finding,) = found_by(incompressible_payload, context(stored(ratios, errors)))
+    assert finding.undecided
+    assert finding.evidence[0].origin == "estimated"
+
+
+def test_nothing_is_said_of_sizes_that_are_not_known() -> None:
+    assert not found_by(incompressible_payload, context(None))
+    empty = replace(stored(), codecs={})
+    assert not found_by(incompressible_payload, context(empty))
+
+
+def test_ignored_files_do_not_count() -> None:
+    chosen = make_selection(
+        context(None, ignore=["SCA105:media/film"], select=["SCA105"]).policy
+    )
+    (finding,) = run_rules(context(stored()), [incompressible_payload], chosen)
+    assert finding.files == ("media/song",)
+    assert finding.message.startswith("An estimated 27% of the image's data")
+
+
+def test_blocks_near_the_line_make_an_interval() -> None:
+    found = find_incompressible(
+        stored((0.3, 0.3, 0.95, 1.0, 0.0), (0, 0, 0.01, 0, 0)), "xz", among=FILES
+    )
+    assert found is not None
+    size = found.stored_bytes
+    assert size.low == BLOCK
+    assert size.mid == size.high == pytest.approx(1.95 * BLOCK)
+    assert found.total_bytes == pytest.approx(BLOCK * 2.55)

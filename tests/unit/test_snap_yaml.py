@@ -1,15 +1,34 @@
-"""``meta/snap.yaml``."""
+"""Metadata of snaps and components, and the apps that count."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from component_payloads import fill_component
 from image_bombs import yamls
-from snapcraft_compression_advisor.core.errors import BadDataError
-from snapcraft_compression_advisor.payload.snap_yaml import (
-    SNAP_YAML_MAX_BYTES,
-    parse_snap_yaml,
+from payloads import MemoryPayload, make_payload
+from snapcraft_compression_advisor.core.errors import (
+    BadDataError,
+    NoInputError,
+    UsageError,
 )
+from snapcraft_compression_advisor.launch.launch_set import select_apps
+from snapcraft_compression_advisor.payload.snap_yaml import (
+    COMPONENT_TYPE,
+    SNAP_YAML_MAX_BYTES,
+    parse_component_yaml,
+    parse_snap_yaml,
+    split_component_name,
+)
+from snapcraft_compression_advisor.payload.source import open_payload
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
 
 SNAP_YAML = b"""
 name: hello
@@ -97,3 +116,103 @@ def test_any_bytes_parse_or_are_bad_data(text: bytes) -> None:
     except BadDataError:
         return
     assert snap.name
+
+
+def test_a_component_has_its_whole_name_and_neither_apps_nor_base() -> None:
+    text = b"component: editor+fonts\ntype: standard\nversion: 1.0\n"
+    metadata = parse_component_yaml(text, where="c")
+    assert (metadata.name, metadata.type) == ("editor+fonts", COMPONENT_TYPE)
+    assert (metadata.base_name, metadata.apps) == ("none", {})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"",
+        b"component: editor\n",
+        b"component: editor+\n",
+        b"component: +fonts\n",
+        b"component: a+b+c\n",
+        b"component: ../a+b\n",
+        b"component: [a+b]\n",
+        b"- component: a+b\n",
+        b"component: {",
+        b"\xff\xfe\x00",
+        b"[" * 100_000,
+        b"component: a+b\n" + b"#" * SNAP_YAML_MAX_BYTES,
+    ],
+)
+def test_what_names_no_component_is_refused(text: bytes) -> None:
+    with pytest.raises(BadDataError, match=r"'x\.comp/meta' doesn't name"):
+        parse_component_yaml(text, where="x.comp/meta")
+
+
+@pytest.mark.parametrize("name", ["editor", "a+", "+b", "a+b+c", "a b+c"])
+def test_other_names_are_those_of_snaps(name: str) -> None:
+    assert split_component_name(name) == (name, None)
+
+
+def test_a_directory_with_component_yaml_is_a_component(tmp_path: Path) -> None:
+    with open_payload(fill_component(tmp_path / "c")) as payload:
+        assert (payload.snap.name, payload.kind) == ("sample+texts", "prime")
+        assert payload.read("text", offset=0, length=6) == b"line 0"
+
+
+def test_a_directory_with_both_files_is_a_snap(tmp_path: Path) -> None:
+    folder = fill_component(tmp_path / "c")
+    (folder / "meta/snap.yaml").write_text("name: sample\nbase: core24\n")
+    with open_payload(folder) as payload:
+        assert (payload.snap.name, payload.snap.type) == ("sample", "app")
+
+
+def test_a_directory_with_neither_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "meta").mkdir()
+    (tmp_path / "meta/component.yaml").symlink_to("elsewhere")
+    with (
+        pytest.raises(NoInputError, match=r"it has no meta/snap\.yaml"),
+        open_payload(tmp_path),
+    ):
+        pass
+
+
+def make(*apps: str, files: tuple[str, ...] = (), desktop: str = "") -> MemoryPayload:
+    snap_apps = {
+        app: {"command": f"bin/{app}", **({"desktop": "x"} if app == desktop else {})}
+        for app in apps
+    }
+    return make_payload(dict.fromkeys(files, b"x"), apps=snap_apps)
+
+
+def select(payload: MemoryPayload, *requested: str) -> tuple[str, ...]:
+    return select_apps(payload.snap, payload.inventory, requested=requested)[0]
+
+
+def test_requested_apps_count_in_their_order_once() -> None:
+    assert select(make("hello", "a", "b"), "b", "a", "b") == ("b", "a")
+
+
+def test_app_with_the_name_of_the_snap_counts() -> None:
+    payload = make("a", "hello", desktop="a")
+    assert select(payload) == ("hello",)
+    assert "named after the snap" in select_apps(payload.snap, payload.inventory)[1]
+
+
+def test_else_apps_with_a_desktop_file_count() -> None:
+    assert select(make("a", "b", "c", desktop="b")) == ("b",)
+    assert select(make("a", "b", files=("meta/gui/b.desktop",))) == ("b",)
+
+
+def test_else_all_apps_count() -> None:
+    assert select(make("a", "b")) == ("a", "b")
+
+
+def test_snap_without_apps_has_none() -> None:
+    assert select(make()) == ()
+
+
+def test_unknown_app_is_a_usage_error_that_names_the_others() -> None:
+    with pytest.raises(UsageError, match="no app 'helo'") as caught:
+        select(make("hello", "other"), "helo")
+    assert (
+        str(caught.value.resolution) == "Did you mean 'hello'? Its apps: hello, other."
+    )

@@ -1,4 +1,4 @@
-"""A guess of trees that are broken, hostile, or far too large."""
+"""Guesses on payloads that are broken or mean harm."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ from snapcraft_compression_advisor.launch.guess.runtimes.python.importer import 
 
 if TYPE_CHECKING:
     from snapcraft_compression_advisor.launch.launch_set import LaunchSet
+
 
 LIB = "usr/lib/x86_64-linux-gnu"
 PYTHON = "usr/lib/python3"

@@ -1,13 +1,15 @@
-"""Statistics of several runs."""
+"""Figures of several runs, and of runs in pairs."""
 
 from __future__ import annotations
 
+import random
 from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from snapcraft_compression_advisor.capture.paired import difference, student
 from snapcraft_compression_advisor.capture.samples import RunTime, Sample
 
 
@@ -66,3 +68,92 @@ def test_processor_time_is_known_only_if_it_is_of_every_run() -> None:
     assert Sample.of_runs([known, known]).system_s == (0.25, 0.25)
     sample = Sample.of_runs([known, RunTime(wall_s=2.0)])
     assert (sample.runs_s, sample.user_s, sample.system_s) == ((1.0, 2.0), None, None)
+
+
+SLOW_ROUNDS = (1.0, 3.0, 2.0, 5.0)
+"""What the machine adds to both runs of each round."""
+
+
+def sample(*runs_s: float) -> Sample:
+    return Sample(runs_s=runs_s)
+
+
+@pytest.mark.parametrize(
+    ("confidence", "degrees", "quantile"),
+    [
+        (0.95, 1, 12.706),
+        (0.95, 2, 4.303),
+        (0.95, 9, 2.262),
+        (0.95, 30, 2.042),
+        (0.99, 5, 4.032),
+        (0.5, 4, 0.741),
+        (0.95, 100_000, 1.960),
+    ],
+)
+def test_quantiles_are_those_of_tables(
+    confidence: float, degrees: int, quantile: float
+) -> None:
+    assert student(confidence, degrees) == pytest.approx(quantile, abs=6e-4)
+
+
+def test_difference_is_that_of_the_rounds_with_its_interval() -> None:
+    found = difference(sample(3.0, 4.0, 5.0), sample(1.0, 2.0, 2.0))
+    assert found is not None
+    assert found.rounds == 3
+    # Differences 2, 2, 3: mean 7/3, standard error 1/3, t of 2 degrees 4.303.
+    assert found.saved_s.mid == pytest.approx(7 / 3)
+    assert found.saved_s.high - found.saved_s.mid == pytest.approx(4.303 / 3, abs=1e-3)
+    assert found.times_faster is not None
+    assert found.times_faster.mid == pytest.approx((3 * 2 * 2.5) ** (1 / 3))
+
+
+def test_what_slows_whole_rounds_down_does_not_widen_the_interval() -> None:
+    slow = sample(*(4.0 + more for more in SLOW_ROUNDS))
+    fast = sample(*(1.5 + more for more in SLOW_ROUNDS))
+    found = difference(slow, fast)
+    assert found is not None
+    assert found.saved_s.low == found.saved_s.high == 2.5
+
+
+def test_ratio_of_the_other_way_round_is_its_inverse() -> None:
+    slow, fast = sample(3.0, 4.0, 5.0), sample(1.0, 2.0, 2.0)
+    there, back = difference(slow, fast), difference(fast, slow)
+    assert there is not None
+    assert back is not None
+    assert there.times_faster is not None
+    assert back.times_faster is not None
+    assert back.times_faster.mid == pytest.approx(1 / there.times_faster.mid)
+    assert back.times_faster.low == pytest.approx(1 / there.times_faster.high)
+
+
+def test_single_round_has_no_spread_and_zero_seconds_no_ratio() -> None:
+    assert difference(sample(2.0), sample(1.0)) is None
+    found = difference(sample(2.0, 2.0), sample(0.0, 1.0))
+    assert found is not None
+    assert found.times_faster is None
+    assert found.saved_s.mid == 1.5
+
+
+def test_intervals_hold_the_true_difference_as_often_as_they_say() -> None:
+    noise = random.Random(20)
+    held = 0
+    for _ in range(2000):
+        slow = sample(*(noise.gauss(3, 0.5) for _ in range(5)))
+        fast = sample(*(noise.gauss(1, 0.3) for _ in range(5)))
+        found = difference(slow, fast)
+        assert found is not None
+        held += found.saved_s.low <= 2 <= found.saved_s.high
+    assert 0.94 * 2000 < held < 0.96 * 2000
+
+
+@given(
+    st.lists(st.tuples(st.floats(0, 1e6), st.floats(0, 1e6)), min_size=2, max_size=20)
+)
+def test_ends_are_in_order_for_any_seconds(rounds: list[tuple[float, float]]) -> None:
+    slow, fast = (sample(*seconds) for seconds in zip(*rounds, strict=True))
+    found = difference(slow, fast)
+    assert found is not None
+    assert found.saved_s.low <= found.saved_s.mid <= found.saved_s.high
+    if found.times_faster is not None:
+        assert found.times_faster.low <= found.times_faster.mid
+        assert found.times_faster.mid <= found.times_faster.high

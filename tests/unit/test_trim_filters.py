@@ -1,4 +1,4 @@
-"""Filters for files to leave out, with craft-parts as the oracle."""
+"""Filters that leave files out, and files that a program looked for."""
 
 from __future__ import annotations
 
@@ -8,8 +8,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from ruamel.yaml import YAML
 
 from payloads import make_inventory
+from snapcraft_compression_advisor.capture.missed_files import missed_paths
+from snapcraft_compression_advisor.core.errors import BadDataError
+from snapcraft_compression_advisor.project.add_filters import add_filters
 from snapcraft_compression_advisor.trim.filters import filters_of
 
 filesets = pytest.importorskip(
@@ -68,3 +72,126 @@ def test_pattern_leaves_out_no_file_of_the_part_that_the_snap_lacks() -> None:
     gone = {"lib/a.la", "lib/b.la"}
     assert filters_of(gone, inventory) == ("lib/*.la",)
     assert filters_of(gone, inventory, present={"lib/z.la"}) == ("lib/a.la", "lib/b.la")
+
+
+PROJECT = """\
+name: calculator
+parts:
+  # the program
+  app:
+    plugin: dump   # from the archive
+    source: .
+    prime:
+      - -usr/include   # not needed
+    # below the list
+
+  deps:
+    plugin: nil
+    stage-packages: [libfoo]
+
+apps:
+  calculator: {command: bin/calculator}
+"""
+
+
+def added(text: str, filters: dict[str, list[str]]) -> str:
+    return add_filters(text.encode(), filters, where="snapcraft.yaml").decode()
+
+
+def test_list_gets_more_items_and_comments_stay() -> None:
+    expected = PROJECT.replace(
+        "# not needed\n", "# not needed\n      - '-usr/share/doc'\n"
+    )
+    assert added(PROJECT, {"app": ["usr/share/doc", "usr/include"]}) == expected
+
+
+def test_part_without_a_list_gets_one_at_its_end() -> None:
+    expected = PROJECT.replace(
+        "[libfoo]\n", "[libfoo]\n    prime:\n      - '-usr/share/man'\n"
+    )
+    assert added(PROJECT, {"deps": ["usr/share/man"]}) == expected
+
+
+def test_present_filters_change_nothing() -> None:
+    content = PROJECT.encode()
+    assert add_filters(content, {"app": ["usr/include"]}, where="x") is content
+
+
+def test_last_line_without_a_break_gets_one() -> None:
+    text = "parts:\n  app:\n    plugin: nil"
+    assert added(text, {"app": ["a"]}) == f"{text}\n    prime:\n      - '-a'\n"
+
+
+def test_line_breaks_are_those_of_the_file() -> None:
+    text = "parts:\r\n  app:\r\n    prime:\r\n    - -a\r\n"
+    assert added(text, {"app": ["b"]}) == text + "    - '-b'\r\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("parts:\n  app: {plugin: nil}\n", "flow mapping"),
+        ("parts:\n  app:\n    prime: [-a]\n", "list with an item a line"),
+        ("parts:\n  app:\n    prime: &x\n    - -a\n", "anchor"),
+        ("parts:\n  app: &x\n    plugin: nil\n", "anchor"),
+        ("parts:\n  app:\n    prime:\n    - on amd64: [-a]\n    - *x\n", "no anchor"),
+        ("parts:\n  other:\n    plugin: nil\n", "no part 'app'"),
+        ("name: x\n", "no part 'app'"),
+    ],
+)
+def test_what_cannot_be_added_is_refused(text: str, problem: str) -> None:
+    with pytest.raises(BadDataError, match=problem):
+        added(text, {"app": ["b"]})
+
+
+PATTERNS = st.lists(
+    st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Zl", "Zp"))).filter(
+        str.strip
+    ),
+    min_size=1,
+    unique=True,
+)
+
+
+@given(patterns=PATTERNS)
+def test_result_is_read_as_the_same_project_with_these_filters(
+    patterns: list[str],
+) -> None:
+    yaml = YAML(typ="safe", pure=True)
+    before, after = yaml.load(PROJECT), yaml.load(added(PROJECT, {"app": patterns}))
+    new = [f"-{each}" for each in patterns if each != "usr/include"]
+    assert after["parts"]["app"].pop("prime") == ["-usr/include", *new]
+    del before["parts"]["app"]["prime"]
+    assert after == before
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        (
+            '12 openat(AT_FDCWD</>, "/a/b.so", O_RDONLY) = -1 ENOENT (No such)',
+            "/a/b.so",
+        ),
+        ('12 openat(AT_FDCWD</d>, "b.so", O_RDONLY) = -1 ENOENT (No such)', "/d/b.so"),
+        ('openat(5</x y>, "z", O_RDONLY) = -1 EACCES (Permission denied)', "/x y/z"),
+        ('7 open("/a\\303\\244\\"\\n", O_RDONLY) = -1 ENOENT (No)', '/a\u00e4"\n'),
+        ('7 execve("/bin/x", [], 0x7ffd /* 0 vars */) = -1 ENOENT (No)', "/bin/x"),
+        ('7 execveat(3</d>, "x", [], NULL, 0) = -1 ENOENT (No)', "/d/x"),
+    ],
+)
+def test_failed_call_names_a_path(line: str, expected: str) -> None:
+    assert list(missed_paths([line])) == [expected]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '12 openat(AT_FDCWD</>, "/a", O_RDONLY) = 3</a>',
+        '12 readlink("/a", 0x7ffd, 10) = -1 EINVAL (Invalid)',
+        "12 +++ exited with 0 +++",
+        "12 openat(AT_FDCWD</>, 0x7ffd, O_RDONLY) = -1 EFAULT (Bad address)",
+        "",
+    ],
+)
+def test_other_lines_name_none(line: str) -> None:
+    assert list(missed_paths([line])) == []

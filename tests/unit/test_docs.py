@@ -1,0 +1,392 @@
+"""Pages and texts that are generated, or name things of the program."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import re
+import runpy
+import shlex
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import jsonschema
+import pytest
+from ruamel.yaml import YAML
+
+from command_pages import render_man_page
+from completion import render_bash_completion
+from conf import without_outward_links
+from doc_commands import ROOT, pages, shown_commands, shown_scripts
+from glossary_links import TERMS, with_glossary_links
+from lint_contexts import make_context
+from snapcraft_compression_advisor.cli.command_texts import (
+    command_parser,
+    read_commands,
+    read_global_options,
+)
+from snapcraft_compression_advisor.cli.commands import (
+    COMMANDS,
+    load_command,
+    split_command,
+)
+from snapcraft_compression_advisor.installing import (
+    DISTRIBUTION,
+    EXTRAS,
+    install_command,
+)
+from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
+from snapcraft_compression_advisor.lint.rule import Rule
+from snapcraft_compression_advisor.report.rule_pages import (
+    render_rule_list,
+    render_rule_page,
+)
+from store_images import STORE_IMAGES, table_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)")
+OTHERS = ("meta/", "snap/", "reviewtools/", "store/")
+"""Files of snaps and of other projects, by the beginning of their paths."""
+
+CODE = re.compile(r"^(````*)\w*\n.*?^\1$|`[^`\n]+`", re.MULTILINE | re.DOTALL)
+HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
+
+
+def prose(page: Path) -> str:
+    return CODE.sub("", page.read_text(encoding="utf-8"))
+
+
+def anchors(page: Path) -> set[str]:
+    """Return the anchors of a page's headings, as GitHub makes them."""
+    headings = HEADING.findall(page.read_text(encoding="utf-8"))
+    return {
+        re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+        for heading in headings
+    }
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_of_a_page_lead_somewhere(page: Path) -> None:
+    for name, anchor in LINK.findall(prose(page)):
+        target = (page.parent / name).resolve() if name else page
+        assert target.exists(), name
+        assert not anchor or anchor in anchors(target), f"{name}#{anchor}"
+
+
+def test_figures_of_the_readme_are_those_of_the_pages() -> None:
+    (row,) = re.findall(
+        r"^\| seconds of a start \|(.*)\|$",
+        (ROOT / "README.md").read_text(),
+        re.MULTILINE,
+    )
+    accuracy = (ROOT / "docs/study/accuracy.md").read_text(encoding="utf-8")
+    figures = re.findall(r"[\d.]+%|\d+ of \d+", row)
+    assert len(figures) == 4
+    assert [each for each in figures if each not in accuracy] == []
+
+
+def test_example_of_the_settings_fits_their_schema() -> None:
+    text = (ROOT / "docs/reference/settings.md").read_text(encoding="utf-8")
+    example = text.partition("```yaml\n")[2].partition("```")[0]
+    schema = json.loads((ROOT / "docs/compression-advisor.schema.json").read_text())
+    jsonschema.validate(YAML(typ="safe").load(example), schema)
+
+
+MODULE = re.compile(r"`((?:\w+/)+\w+\.(?:py|yaml|csv|patch))`")
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
+def test_files_that_a_page_names_are_there(page: Path) -> None:
+    folders = (ROOT, ROOT / "snapcraft_compression_advisor", page.parent)
+    named = MODULE.findall(page.read_text(encoding="utf-8"))
+    missing = [n for n in named if not any((folder / n).exists() for folder in folders)]
+    assert [name for name in missing if not name.startswith(OTHERS)] == []
+
+
+def test_contributing_names_the_rooms_in_the_order_of_their_contract() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    picture = text.partition("## The map")[2].split("```")[1]
+    shown = [
+        re.split(r"\s{2,}|(?<=preflight) ", line)[0] for line in picture.split("\n")
+    ]
+    pyproject = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    layers = pyproject.partition("layers = [")[2].partition("]")[0]
+    rooms = [layer.partition(" : ")[0] for layer in re.findall(r'"([^"]+)"', layers)]
+    assert [room for room in shown if room] == rooms[1:]
+
+
+def test_generated_pages_link_a_terms_first_use_to_the_glossary() -> None:
+    linked = with_glossary_links(
+        "# Cold launch\n\n`cold launch`: cold\nlaunches take long.\n\nCold launch\n"
+    )
+    assert linked == (
+        "# Cold launch\n\n`cold launch`: [cold\nlaunches](../glossary.md#cold-launch) "
+        "take long.\n\nCold launch\n"
+    )
+    assert with_glossary_links(linked) == linked
+
+
+def test_linked_terms_are_in_the_glossary() -> None:
+    headings = anchors(ROOT / "docs/glossary.md")
+    assert {term.replace(" ", "-") for term in TERMS} <= headings
+
+
+COMPLETE = """\
+source /dev/stdin
+COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
+compopt() { :; }
+_compression_advisor
+printf '%s\\n' "${COMPREPLY[@]}"
+"""
+
+
+def completed(*words: str, cwd: Path | None = None) -> list[str]:
+    """Return what bash offers for the last word."""
+    run = subprocess.run(
+        ["bash", "-c", COMPLETE, "bash", "compression-advisor", *words],
+        input=render_bash_completion(),
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=cwd,
+    )
+    assert run.stderr == ""
+    return run.stdout.split()
+
+
+def shown() -> list[object]:
+    return [
+        pytest.param(words, id=f"{page.relative_to(ROOT)}: {' '.join(words)}"[:120])
+        for page in pages()
+        for words in shown_commands(page)
+    ]
+
+
+@pytest.mark.parametrize("words", shown())
+def test_every_command_line_of_the_pages_is_one_that_the_program_takes(
+    words: list[str],
+) -> None:
+    general = {name for each in read_global_options() for name in each.names}
+    if words[0] in general | {"help"}:
+        return
+    name, *rest = split_command(words)
+    assert name in COMMANDS
+    parser = command_parser(load_command(name))
+    parser.parse_args([word for word in rest if word not in general])
+
+
+@pytest.mark.parametrize(("script", "options"), sorted(shown_scripts().items()))
+def test_every_script_of_the_pages_takes_the_options_shown(
+    script: str, options: set[str]
+) -> None:
+    run = subprocess.run(
+        [sys.executable, script, "--help"],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert options <= set(re.findall(r"--?[a-z][\w-]*", run.stdout))
+    assert os.access(ROOT / script, os.X_OK)
+
+
+def test_pages_show_command_lines_of_every_command() -> None:
+    shown = (words for page in pages() for words in shown_commands(page))
+    used = {split_command(words)[0] for words in shown}
+    assert {command.name for command in read_commands()} <= used
+
+
+def test_bash_completes_commands_options_and_values(tmp_path: Path) -> None:
+    assert completed("la") == ["launch-set"]
+    assert completed("lint", "--exi") == ["--exit-zero"]
+    assert completed("--quiet", "set", "--compression", "") == ["xz", "lzo"]
+    assert completed("lint", "--format", "=", "gi") == ["github", "gitlab"]
+    assert completed("schema", "la") == ["launch-profile"]
+    assert completed("rule", "SCA50")[:2] == ["SCA501", "SCA502"]
+    assert completed("advise", "--device", "nvme") == ["nvme-laptop"]
+    (tmp_path / "nvme.yaml").touch()
+    assert "nvme.yaml" in completed("advise", "--device", "nvme", cwd=tmp_path)
+    (tmp_path / "home").mkdir()
+    assert completed("record", "--home", "", cwd=tmp_path) == ["home"]
+    assert completed("advise", "") == []
+
+
+def test_manual_page_names_every_command_and_option() -> None:
+    page = render_man_page().replace("\\-", "-")
+    for command in read_commands():
+        assert f'.SS "{command.name}"' in page
+        for argument in command.arguments:
+            assert all(rf"\fB{name}" in page for name in argument.names)
+
+
+def test_manual_page_has_no_line_that_roff_takes_for_another_request() -> None:
+    requests = {".TH", ".SH", ".SS", ".TP", ".PP", ".B", ".br"}
+    for line in render_man_page().splitlines():
+        assert line
+        assert line[0] not in ".'" or line.split(" ")[0] in requests
+
+
+def test_pages_that_are_built_have_no_link_out_of_their_folder() -> None:
+    said = without_outward_links("how-to/x", "[a](../../LICENSE), [b](../trust.md#c)")
+    assert said == "a, [b](../trust.md#c)"
+
+
+def test_every_page_is_in_a_table_of_contents() -> None:
+    docs = ROOT / "docs"
+    listed = {docs / "index.md", docs / "study/index.md", *docs.glob("rules/SCA*.md")}
+    for page in docs.glob("**/*.md"):
+        _, *contents = page.read_text(encoding="utf-8").split("```{toctree}")
+        for text in contents:
+            for line in text.partition("```")[0].splitlines():
+                if line and not line.startswith(":"):
+                    listed.add(Path(os.path.normpath(page.parent / f"{line}.md")))
+    assert set(docs.glob("**/*.md")) <= listed
+
+
+PYPROJECT = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+TEXTS = [
+    *pages(),
+    *sorted((ROOT / "snapcraft_compression_advisor").rglob("*.py")),
+    *(ROOT / name for name in ("action.yml", "script/github-action", "script/demo")),
+    *sorted((ROOT / "share").rglob("compression-advisor*")),
+]
+INSTALLS = re.compile(r"(?:pip|pipx|uv)\"? (?:install|inject|run) ([^\n`]*)")
+
+
+def test_nothing_is_installed_by_a_name_that_is_not_published() -> None:
+    for path in TEXTS:
+        for found in INSTALLS.finditer(path.read_text(encoding="utf-8")):
+            named = re.sub(r"\S*/\S*", "", found[1])  # but paths and addresses
+            assert DISTRIBUTION not in named, f"{path}: {found[0]}"
+
+
+def test_what_an_extra_brings_is_what_the_project_declares() -> None:
+    for extra, requirements in EXTRAS.items():
+        listed = re.search(
+            rf"^{extra} = (\[.*?^\])", PYPROJECT, re.MULTILINE | re.DOTALL
+        )
+        assert listed is not None
+        assert tuple(ast.literal_eval(listed[1])) == requirements
+
+
+def test_the_command_is_one_for_this_python_and_a_shell() -> None:
+    words = shlex.split(install_command("report"))
+    assert words[:4] == [sys.executable, "-m", "pip", "install"]
+    assert words[4:] == [*EXTRAS["report"]]
+
+
+def test_pages_that_speak_of_the_source_say_where_it_is_explained() -> None:
+    install = ROOT / "docs/how-to/install.md"
+    for page in pages():
+        text = page.read_text(encoding="utf-8")
+        if re.search(r"\bADVISOR\b", text) and page != install:
+            assert "install.md" in text, page
+    assert "It isn't on PyPI yet" in install.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("page", ["snapcraft.md", "how-to/install.md"])
+def test_repeating_an_installation_installs_the_later_version(page: str) -> None:
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    commands = re.findall(r"^    .*(pipx? install .*)$", text, re.MULTILINE)
+    assert commands
+    for command in commands:
+        removed = "--target" in command and "    rm -rf ~/.local/share" in text
+        assert removed or {"--upgrade", "--force"} & {*command.split()}, command
+    assert "*.whl" not in text  # of two versions, pip installs neither
+
+
+PACKAGE = Path(__file__).parents[2] / "snapcraft_compression_advisor"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+OF_THE_REPOSITORY = re.compile(
+    r"(?<![\w/])(?:docs/[\w./-]+\.(?:md|json)|script/\w|README\.md)"
+)
+
+
+def texts(module: Path) -> Iterator[str]:
+    """Yield the texts in a module but docstrings, wherever these stand."""
+    tree = ast.parse(module.read_text(encoding="utf-8"))
+    docstrings = {
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and node not in docstrings:
+            yield str(node.value)
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda each: str(each.name))
+def test_no_message_names_a_file_of_the_repository(module: Path) -> None:
+    for text in texts(module):
+        found = OF_THE_REPOSITORY.search(text)
+        assert found is None, text
+
+
+PAGE = Path(__file__).parents[2] / "docs/study/store-preflight.md"
+
+
+def test_table_of_the_page_is_that_of_the_tests() -> None:
+    assert table_text() in PAGE.read_text(encoding="utf-8")
+    assert len(STORE_IMAGES) >= 30
+
+
+def test_page_links_every_rule_of_the_preflight() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    for rule in ALL_RULES:
+        if rule.id.startswith("SCA5") or rule.id in {"SCA106", "SCA107", "SCA402"}:
+            assert f"[{rule.id}](../rules/{rule.id}.md)" in text
+
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+@pytest.mark.parametrize("rule", ALL_RULES, ids=lambda rule: rule.id)
+def test_every_rule_says_what_it_is(rule) -> None:  # type: ignore[no-untyped-def] # noqa: ANN001 # a Rule
+    assert re.fullmatch(r"SCA[1-9]\d\d", rule.id)
+    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", rule.name)
+    assert rule.severity in ("error", "warning", "info")
+    for text in (rule.summary, rule.fails_if, rule.why, rule.how_to_fix):
+        assert text.endswith("."), text
+        assert text == text.strip()
+        assert "  " not in text
+    assert "\n" not in rule.summary
+    page = render_rule_page(rule)
+    assert page.startswith(f"# {rule.id}: {rule.name}\n")
+    for heading in ("## Fails if", "## Why", "## How to fix"):
+        assert heading in page
+    assert ("## Options" in page) == bool(rule.options)
+
+
+def test_a_rule_without_a_function_never_passes_for_one_that_found_nothing() -> None:
+    rule = replace(ALL_RULES[0], judge=Rule.__dataclass_fields__["judge"].default)
+    with pytest.raises(NotImplementedError, match=rule.id):
+        rule.check(make_context())
+
+
+def test_ids_are_in_order_and_no_id_or_name_is_there_twice() -> None:
+    ids = [rule.id for rule in ALL_RULES]
+    assert ids == sorted(set(ids))
+    assert len({rule.name for rule in ALL_RULES}) == len(ALL_RULES)
+
+
+def test_list_has_every_rule_and_fits_the_terminal() -> None:
+    lines = render_rule_list(ALL_RULES).splitlines()
+    heads = [line for line in lines if not line.startswith(" ")]
+    assert [line.split()[0] for line in heads] == [rule.id for rule in ALL_RULES]
+    assert max(map(len, lines)) <= 80
+
+
+def test_generated_files_are_up_to_date() -> None:
+    made = runpy.run_path(str(DOCS / "generate.py"))["generated_files"]()
+    for name, text in made.items():
+        assert (DOCS / name).read_text() == text, f"{name}: run docs/generate.py"
+    kept = {f"rules/{path.name}" for path in (DOCS / "rules").iterdir()}
+    assert kept == {name for name in made if name.startswith("rules/")}

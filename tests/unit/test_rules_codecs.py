@@ -1,0 +1,276 @@
+"""Rules on the codec: what it is mounted by, and whether it is as declared."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from analyses import make_analysis
+from lint_contexts import (
+    LITTLE,
+    MUCH,
+    PERHAPS,
+    edited,
+    found_by,
+    judged,
+    make_context,
+    make_project,
+)
+from snapcraft_compression_advisor.advice.evidence import Evidence, Policy, Saving
+from snapcraft_compression_advisor.advice.recommendation import recommend
+from snapcraft_compression_advisor.core.errors import UsageError
+from snapcraft_compression_advisor.core.units import Interval
+from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
+from snapcraft_compression_advisor.lint.project import project_of_component
+from snapcraft_compression_advisor.lint.rule import Context
+from snapcraft_compression_advisor.lint.rules.compatibility import (
+    codec_not_accepted,
+    codec_not_in_kernel,
+    target_has,
+)
+from snapcraft_compression_advisor.lint.rules.declared import (
+    compression_changed,
+    compression_lost,
+    key_implicit,
+)
+from snapcraft_compression_advisor.lint.rules.kernels import kernels_differ
+from snapcraft_compression_advisor.preflight.packing import PreviousSnap, previous_of
+from snapcraft_compression_advisor.settings.policy_parts import Target
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from snapcraft_compression_advisor.core.units import Interval
+    from snapcraft_compression_advisor.lint.rule import Context
+
+
+def test_target_whose_kernel_is_too_old_is_named() -> None:
+    policy = {"targets": [{"kernel": "4.13"}, {"kernel": "4.14.2"}]}
+    (finding,) = found_by(
+        codec_not_in_kernel, make_context(declared="zstd", policy=policy)
+    )
+    assert (finding.severity, finding.undecided) == ("error", False)
+    assert "can't be mounted by kernel 4.13, which lacks zstd" in finding.message
+    assert finding.evidence[-1].text == "since Linux 4.14"
+
+
+def test_target_with_fewer_codecs_than_its_kernel_is_named() -> None:
+    policy = {"targets": [{"name": "router", "codecs": ["gzip"]}]}
+    (finding,) = found_by(codec_not_in_kernel, make_context(policy=policy))
+    assert "packed with xz can't be mounted by router" in finding.message
+
+
+@pytest.mark.parametrize("codec", ["xz", "lzo", "gzip", "lz4"])
+def test_codec_that_all_kernels_have_is_no_finding(codec: str) -> None:
+    assert not found_by(codec_not_in_kernel, make_context(declared=codec))
+
+
+def test_without_targets_zstd_is_undecided_but_on_the_oldest_base() -> None:
+    (finding,) = found_by(codec_not_in_kernel, make_context(declared="zstd"))
+    assert (finding.severity, finding.undecided) == ("info", True)
+    (finding,) = found_by(
+        codec_not_in_kernel, make_context(declared="zstd", base="core")
+    )
+    assert (finding.severity, finding.undecided) == ("error", False)
+
+
+def test_legacy_codec_is_in_no_kernel() -> None:
+    (finding,) = found_by(codec_not_in_kernel, make_context(declared="lzma"))
+    assert not finding.undecided
+    assert finding.evidence[-1].text == "in no mainline kernel"
+
+
+@pytest.mark.parametrize(
+    ("kernel", "codec", "has"),
+    [
+        ("2.6.35", "lzo", False),
+        ("2.6.36", "lzo", True),
+        ("2.6.36", "xz", False),
+        ("3.18", "lz4", False),
+        ("3.19", "lz4", True),
+        ("4.4", "zstd", False),
+        ("6.8", "zstd", True),
+        ("6.8", "lzma", False),
+        ("2.6.28", "none", True),
+    ],
+)
+def test_codecs_came_with_these_kernels(kernel: str, codec: str, *, has: bool) -> None:
+    assert target_has(Target(kernel=kernel), codec) is has
+
+
+def test_codec_that_the_store_refuses_is_found() -> None:
+    (finding,) = found_by(codec_not_accepted, make_context(declared="gzip"))
+    assert finding.severity == "error"
+    assert not found_by(codec_not_accepted, make_context(declared="lzo"))
+    assert not found_by(codec_not_accepted, make_context(declared=None))
+
+
+def test_keys_of_components_that_snapcraft_refuses_are_found() -> None:
+    keys = "{a: {compression: }, b: {compression: zstd}, c: {compression: xz}, d: {}}"
+    project = make_project(f"name: x\ncomponents: {keys}\n")
+    found = found_by(codec_not_accepted, make_context(project=project))
+    assert [each.subject for each in found] == [{"component": "a"}, {"component": "b"}]
+    assert found[0].message.startswith("Component a has 'compression: null'")
+    assert [project_of_component(project, each).compression for each in "abc"] == [
+        None,
+        "zstd",
+        "xz",
+    ]
+
+
+def context_of(savings: Mapping[str, Interval]) -> Context:
+    analysis = judged(make_analysis(), "xz", LITTLE)
+    evidence = Evidence(
+        declared="xz",
+        xz_bytes=analysis.trial.codecs["xz"].image_bytes,
+        lzo_bytes=analysis.trial.codecs["lzo"].image_bytes,
+        bytes_added=analysis.trial.lzo_less_xz_bytes,
+        savings=[
+            Saving(app="app0", device=device, seconds=saving)
+            for device, saving in savings.items()
+        ],
+    )
+    advice = recommend(evidence, Policy())
+    return make_context(analysis=replace(analysis, recommendation=advice))
+
+
+def test_kernel_that_changes_the_verdict_is_named() -> None:
+    context = context_of({"nvme-laptop": LITTLE, "nvme-laptop@ubuntu-22.04": MUCH})
+    (finding,) = found_by(kernels_differ, context)
+    assert finding.severity == "info"
+    assert finding.message == (
+        "The verdict for nvme-laptop depends on the kernel: no benefit on nvme-laptop; "
+        "change to lzo on nvme-laptop@ubuntu-22.04."
+    )
+    assert [each.origin for each in finding.evidence] == ["estimated"] * 2
+    assert "nvme-laptop@ubuntu-22.04" in finding.evidence[1].label
+
+
+def test_kernels_that_agree_are_no_finding() -> None:
+    context = context_of({"nvme-laptop": MUCH, "nvme-laptop@ubuntu-22.04": MUCH})
+    assert not found_by(kernels_differ, context)
+
+
+def test_devices_may_differ_without_kernels() -> None:
+    context = context_of({"nvme-laptop": LITTLE, "hdd-laptop": MUCH})
+    assert not found_by(kernels_differ, context)
+
+
+PREVIOUS = PreviousSnap(
+    path="old.snap", name="hello", codec="xz", image_bytes=90_000_000
+)
+
+
+def built(
+    codec: str, *, project: str | None = None, policy: str | None = None
+) -> Context:
+    """Return the context of a built snap, with what was declared for it."""
+    context = make_context(
+        declared=codec,
+        project=None if project is None else make_project(project),
+        policy={"compression": policy} if policy else {},
+    )
+    payload = replace(context.analysis.payload, kind="snap")
+    return replace(context, analysis=replace(context.analysis, payload=payload))
+
+
+def test_key_that_the_snap_does_not_show_is_lost() -> None:
+    (finding,) = found_by(
+        compression_lost, built("xz", project="name: a\ncompression: lzo\n")
+    )
+    assert finding.message == (
+        "lzo is declared in snapcraft.yaml, but the snap is packed with xz."
+    )
+    assert (finding.location.kind, finding.location.line) == ("project", 2)
+    assert [each.origin for each in finding.evidence] == ["declared", "measured"]
+
+
+@pytest.mark.parametrize("text", ["name: a\ncompression: xz\n", "name: a\n"])
+def test_key_that_is_kept_or_absent_is_not_lost(text: str) -> None:
+    assert not found_by(compression_lost, built("xz", project=text))
+
+
+def test_policy_can_declare_the_compression() -> None:
+    (finding,) = found_by(compression_lost, built("xz", policy="lzo"))
+    assert finding.message.startswith("lzo is declared in the policy")
+    assert finding.location.kind == "image"
+    assert not found_by(compression_lost, built("lzo", policy="lzo"))
+
+
+def test_prime_directory_is_held_to_the_policy_by_its_project() -> None:
+    context = make_context(
+        declared="xz",
+        project=make_project("name: a\ncompression: xz\n"),
+        policy={"compression": "lzo"},
+    )
+    (finding,) = found_by(compression_lost, context)
+    assert "would be packed with xz" in finding.message
+    assert finding.evidence[-1].origin == "declared"
+
+
+def test_change_from_the_previous_snap_is_found() -> None:
+    context = replace(built("lzo"), previous=PREVIOUS)
+    (finding,) = found_by(compression_changed, context)
+    assert (
+        finding.message
+        == "The previous snap was packed with xz; this one is packed with lzo."
+    )
+    assert finding.evidence[0].text == "xz, 90.0 MB"
+    assert not found_by(compression_changed, replace(built("xz"), previous=PREVIOUS))
+    assert not found_by(compression_changed, built("lzo"))
+
+
+def test_previous_snap_is_chosen_by_name() -> None:
+    other = replace(PREVIOUS, name="other")
+    assert previous_of("hello", [other, PREVIOUS]) is PREVIOUS
+    assert previous_of("hello", []) is None
+    with pytest.raises(UsageError, match="No previous snap of 'hello'"):
+        previous_of("hello", [other])
+
+
+KDE = "name: a\napps:\n  one: {}\n  two:\n    extensions: [gnome, kde-neon-6]\n"
+
+
+def test_an_extension_sets_lzo_unless_the_project_has_a_key() -> None:
+    assert make_project(KDE).effective == "lzo"
+    assert make_project(f"{KDE}compression: xz\n").effective == "xz"
+    assert make_project(f"{KDE}compression:\n").effective == "lzo"
+    assert make_project("name: a\napps: {b: {extensions: [gnome]}}\n").effective is None
+
+
+def test_key_that_an_extension_stands_for_keeps_what_it_sets() -> None:
+    project = make_project(KDE)
+    context = make_context(declared="lzo", saves=PERHAPS, project=project)
+    (finding,) = found_by(key_implicit, context)
+    assert finding.message == (
+        "There is no 'compression' key, so snapcraft packs with lzo as extension "
+        "kde-neon-6 asks."
+    )
+    assert (
+        edited(finding)
+        == f"{KDE.replace('apps', 'compression: lzo' + chr(10) + 'apps')}"
+    )
+
+
+def test_snap_that_lost_what_its_extension_sets_is_to_be_built_again() -> None:
+    context = built("xz", project=KDE)
+    (lost,) = found_by(compression_lost, context)
+    assert lost.message == (
+        "lzo is declared in extension kde-neon-6, but the snap is packed with xz."
+    )
+    (implicit,) = found_by(key_implicit, context)
+    assert implicit.fix is not None
+    assert implicit.fix.edit is None
+    assert implicit.fix.description.startswith("Build the snap again")
+
+
+@pytest.mark.parametrize("text", ["name: a\n", KDE])
+@pytest.mark.parametrize("codec", ["xz", "lzo"])
+@pytest.mark.parametrize("saves", [MUCH, LITTLE, PERHAPS])
+def test_no_two_fixes_set_one_key(text: str, codec: str, saves: Interval) -> None:
+    context = make_context(declared=codec, saves=saves, project=make_project(text))
+    findings = [each for rule in ALL_RULES for each in found_by(rule, context)]
+    edits = {each.fix.edit for each in findings if each.fix and each.fix.edit}
+    assert len(edits) <= 1

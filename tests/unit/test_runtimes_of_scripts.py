@@ -1,0 +1,339 @@
+"""What programs in Perl, Ruby and Tcl read."""
+
+from __future__ import annotations
+
+import pytest
+
+from elf_files import make_elf
+from guesses import found
+from payloads import make_payload
+from snapcraft_compression_advisor.launch.guess.candidates import find_candidates
+from snapcraft_compression_advisor.launch.launch_set import BlindReason, BlindSpot
+
+
+def test_perl_program_reads_the_modules_that_it_uses() -> None:
+    perl = "usr/share/perl5"
+    files = {
+        "usr/bin/hello": b"#!/usr/bin/perl\nuse A::B;\nif (1) {\n  require C;\n}\n",
+        "usr/bin/perl": make_elf(),
+        f"{perl}/A/B.pm": b"  use D;\n  require Later;\n",
+        f"{perl}/C.pm": b"",
+        f"{perl}/D.pm": b"",
+        f"{perl}/Later.pm": b"",
+    }
+    assert set(found(files, "usr/bin/hello")) == set(files) - {f"{perl}/Later.pm"}
+
+
+@pytest.mark.parametrize(
+    "statement", [b"use parent qw/A::B/;", b"use base 'A::B';", b"use parent ('A::B');"]
+)
+def test_classes_that_a_class_is_made_of_are_read(statement: bytes) -> None:
+    files = {
+        "usr/bin/hello": b"#!/usr/bin/perl\nuse C;\n",
+        "usr/bin/perl": make_elf(),
+        "usr/share/perl5/A/B.pm": b"",
+        "usr/share/perl5/C.pm": statement,
+    }
+    assert set(found(files, "usr/bin/hello")) == set(files)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        b"use lib '/usr/share/hello';\n",
+        b'use FindBin;\nuse lib "$FindBin::Bin/../share/hello";\n',
+        b"use lib qw(/usr/share/hello);\n",
+    ],
+)
+def test_directories_that_a_perl_program_adds_are_searched(change: bytes) -> None:
+    files = {
+        "usr/bin/hello": b"#!/usr/bin/perl\n" + change + b"use Own;\n",
+        "usr/bin/perl": make_elf(),
+        "usr/share/hello/Own.pm": b"x",
+    }
+    assert set(found(files, "usr/bin/hello")) == set(files)
+
+
+def test_modules_in_c_bring_their_libraries() -> None:
+    perl = "usr/lib/x86_64-linux-gnu/perl5/5.36"
+    files = {
+        "usr/bin/hello": b"#!/usr/bin/perl\nuse SDL::Video;\n",
+        "usr/bin/perl": make_elf(),
+        f"{perl}/SDL/Video.pm": b"x",
+        f"{perl}/auto/SDL/Video/Video.so": make_elf(needed=["libSDL-1.2.so.0"]),
+        "usr/lib/libSDL-1.2.so.0": make_elf(),
+    }
+    named = found(files, "usr/bin/hello")
+    assert set(named) == set(files)
+    assert named[f"{perl}/auto/SDL/Video/Video.so"].way == "perl-extension"
+    payload = make_payload(
+        files, base="bare", apps={"hello": {"command": "usr/bin/hello"}}
+    )
+    candidates = find_candidates(payload, "hello")
+    assert (candidates.kind, candidates.blind_spots) == ("SDL", ())
+
+
+def test_namespaces_of_gobject_are_loaded_in_the_version_asked_for() -> None:
+    lib = "usr/lib/x86_64-linux-gnu"
+    header = b"GOBJ\nMETADATA\r\n\x1a"
+    files = {
+        "usr/bin/hello": b"#!/usr/bin/perl\nuse Gtk3 -init;\n",
+        "usr/bin/perl": make_elf(),
+        "usr/share/perl5/Gtk3.pm": b"my $_GTK_BASENAME = 'Gtk';\n"
+        b"my $_GTK_VERSION = '3.0';\n",
+        f"{lib}/girepository-1.0/Gtk-3.0.typelib": header + b"\0libgtk-3.so.0\0",
+        f"{lib}/girepository-1.0/Gtk-4.0.typelib": header,
+        f"{lib}/libgtk-3.so.0": make_elf(),
+    }
+    left = {f"{lib}/girepository-1.0/Gtk-4.0.typelib"}
+    assert set(found(files, "usr/bin/hello")) == set(files) - left
+
+
+def test_module_of_a_computed_name_is_a_blind_spot_of_the_program_only() -> None:
+    files = {
+        "usr/bin/hello": b"#!/usr/bin/perl\nuse Other;\nrequire $plugin;\n",
+        "usr/bin/perl": make_elf(),
+        "usr/share/perl5/Other.pm": b"require $plugin;\n",
+    }
+    payload = make_payload(
+        files, base="bare", apps={"hello": {"command": "usr/bin/hello"}}
+    )
+    spot = BlindSpot(reason="computed-import", where="usr/bin/hello")
+    assert find_candidates(payload, "hello").blind_spots == (spot,)
+
+
+def test_functions_of_the_module_named_after_the_program_count() -> None:
+    perl = "usr/share/perl5"
+    files = {
+        "usr/bin/hello": b"#!/usr/bin/perl\nuse Hello;\nHello::start();\n",
+        "usr/bin/perl": make_elf(),
+        f"{perl}/Hello.pm": b"sub start {\n  require Wx;\n}\n",
+        f"{perl}/Wx.pm": b"use Other::Hello;\n",
+        f"{perl}/Other/Hello.pm": b"sub start {\n  require Rare;\n}\n",
+        f"{perl}/Rare.pm": b"x",
+    }
+    assert set(found(files, "usr/bin/hello")) == set(files) - {f"{perl}/Rare.pm"}
+
+
+def test_ruby_program_reads_what_it_requires() -> None:
+    ruby = "usr/lib/ruby"
+    files = {
+        "usr/bin/hello": b"#!/usr/bin/ruby\nrequire 'a/b'\n",
+        "usr/bin/ruby": make_elf(),
+        f"{ruby}/3.1.0/rubygems.rb": b"",
+        f"{ruby}/vendor_ruby/rubygems.rb": b"",
+        f"{ruby}/3.1.0/a/b.rb": b"require_relative 'c'\ndef f\n  require 'd'\nend\n",
+        f"{ruby}/3.1.0/a/c.rb": b"require 'e'\n",
+        f"{ruby}/3.1.0/x86_64-linux-gnu/e.so": make_elf(),
+        f"{ruby}/3.1.0/d.rb": b"",
+    }
+    later = {f"{ruby}/3.1.0/d.rb", f"{ruby}/3.1.0/rubygems.rb"}
+    assert set(found(files, "usr/bin/hello")) == set(files) - later
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        b"$LOAD_PATH.unshift File.expand_path('../../share/hello', __dir__)\n",
+        b"$:.unshift('/usr/share/hello')\n",
+        b'$LOAD_PATH << File.expand_path("../../share/hello", __FILE__)\n',
+    ],
+)
+def test_directories_that_a_ruby_program_adds_are_searched(change: bytes) -> None:
+    files = {
+        "usr/bin/hello": b"#!/usr/bin/ruby\n" + change + b"require 'own'\n",
+        "usr/bin/ruby": make_elf(),
+        "usr/share/hello/own.rb": b"x",
+        "share/hello/own.rb": b"x",
+    }
+    assert {"usr/share/hello/own.rb"} <= set(found(files, "usr/bin/hello"))
+
+
+@pytest.mark.parametrize(
+    ("program", "known"),
+    [
+        (b"engine ||= 'sdl'\nrequire \"own/#{engine}/images\"\n", True),
+        (b'require "own/#{engine}/images"\n', False),
+    ],
+)
+def test_names_are_filled_with_texts_that_variables_have(
+    program: bytes, *, known: bool
+) -> None:
+    images = "usr/lib/ruby/vendor_ruby/own/sdl/images.rb"
+    payload = make_payload(
+        {
+            "usr/bin/hello": b"#!/usr/bin/env ruby\n" + program,
+            "usr/bin/ruby": make_elf(),
+            images: b"x",
+        },
+        base="bare",
+        apps={"hello": {"command": "usr/bin/hello"}},
+    )
+    candidates = find_candidates(payload, "hello")
+    assert (images in {file.entry.path for file in candidates.files}) is known
+    spot = BlindSpot(reason="computed-import", where="usr/bin/hello")
+    assert candidates.blind_spots == (() if known else (spot,))
+
+
+@pytest.mark.parametrize("number", ["1.2.68", "0.11.4"])
+def test_extension_opens_windows_by_sdl_1_which_may_open_sdl_2(number: str) -> None:
+    lib = "usr/lib/x86_64-linux-gnu"
+    files = {
+        "usr/bin/hello": b"#!/usr/bin/ruby\nrequire 'sdl_ext'\n",
+        "usr/bin/ruby": make_elf(),
+        f"{lib}/ruby/vendor_ruby/3.3.0/sdl_ext.so": make_elf(
+            needed=["libSDL-1.2.so.0"]
+        ),
+        f"{lib}/libSDL-1.2.so.{number}": make_elf(soname="libSDL-1.2.so.0"),
+        f"{lib}/libSDL2-2.0.so.0": make_elf(),
+        f"{lib}/dri/swrast_dri.so": make_elf(),
+        "meta/gui/hello.desktop": b"",
+    }
+    link = {f"{lib}/libSDL-1.2.so.0": f"libSDL-1.2.so.{number}"}
+    payload = make_payload(
+        files, links=link, base="bare", apps={"hello": {"command": "usr/bin/hello"}}
+    )
+    candidates = find_candidates(payload, "hello")
+    assert (candidates.kind, candidates.blind_spots) == ("SDL", ())
+    ways = {file.entry.path: file.way for file in candidates.files}
+    two = number.startswith("1")
+    assert (f"{lib}/libSDL2-2.0.so.0" in ways) is two
+    driver = "mesa-driver of sdl" if two else "mesa-driver of sdl1"
+    assert ways[f"{lib}/dri/swrast_dri.so"] == driver
+
+
+@pytest.mark.parametrize(
+    "loader",
+    [
+        b"loader.load(\"Gtk\", version: '3.0')\n",
+        b'def load\n  self.version = "3.0"\n  super("Gtk")\nend\n',
+    ],
+)
+def test_bindings_load_the_namespaces_of_gobject(loader: bytes) -> None:
+    lib = "usr/lib/x86_64-linux-gnu"
+    files = {
+        "usr/bin/hello": b"#!/usr/bin/ruby\nrequire 'gtk3'\n",
+        "usr/bin/ruby": make_elf(),
+        "usr/lib/ruby/vendor_ruby/gtk3.rb": loader,
+        f"{lib}/girepository-1.0/Gtk-3.0.typelib": b"GOBJ\nMETADATA\r\n\x1a"
+        b"\0libgtk-3.so.0\0",
+        f"{lib}/libgtk-3.so.0": make_elf(),
+    }
+    assert set(found(files, "usr/bin/hello")) == set(files)
+
+
+def test_program_of_a_gem_is_found_by_the_script_that_starts_it() -> None:
+    gem = "usr/share/rubygems-integration/all/gems/hello-2.0"
+    files = {
+        "usr/bin/hello": b"#!/usr/bin/ruby\nrequire 'rubygems'\n"
+        b"load Gem.activate_bin_path('hello', 'greet', version)\n",
+        "usr/bin/ruby": make_elf(),
+        f"{gem}/bin/greet": b"require 'hello/cli'\n",
+        f"{gem}/lib/hello/cli.rb": b"x",
+    }
+    assert set(found(files, "usr/bin/hello")) == set(files)
+
+
+LIB = "usr/lib/x86_64-linux-gnu"
+TCL = {
+    "usr/bin/tclsh": make_elf(needed=["libtcl8.6.so"]),
+    "usr/bin/wish": make_elf(needed=["libtcl8.6.so", "libtk8.6.so"]),
+    f"{LIB}/libtcl8.6.so": make_elf(),
+    f"{LIB}/libtk8.6.so": make_elf(),
+    "usr/share/tcltk/tcl8.6/init.tcl": b"x",
+    "usr/share/tcltk/tk8.6/tk.tcl": b"x",
+    "usr/share/tcltk/tk8.6/ttk/clamTheme.tcl": b"x",
+}
+PACKAGE = {
+    "usr/share/tcltk/img/pkgIndex.tcl": b"package ifneeded img 1.4 [list source \\\n"
+    b"  [file join $dir img.tcl]]\n"
+    b"package ifneeded jpeg 9 [list load [file join $dir libjpegtcl9.6.so]]\n",
+    "usr/share/tcltk/img/img.tcl": b"package require jpeg",
+    "usr/share/tcltk/libjpegtcl9.6.so": make_elf(),
+}
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        b"#!/usr/bin/wish\npackage require img\n",
+        b"#!/usr/bin/env wish\nsource [file join $here lib a.tcl]\nsource a.tcl\n",
+        b'#!/bin/sh\n# \\\nexec wish "$0" "$@"\npackage require -exact img 1.4\n',
+    ],
+)
+def test_program_reads_the_packages_that_it_requires(script: bytes) -> None:
+    files = {
+        **TCL,
+        **PACKAGE,
+        "usr/bin/hello": script,
+        "usr/bin/a.tcl": b"package require img",
+    }
+    left = {"usr/bin/tclsh", "usr/share/tcltk/img/pkgIndex.tcl"}
+    if b"a.tcl" not in script:
+        left.add("usr/bin/a.tcl")
+    assert set(found(files, "usr/bin/hello")) == set(files) - left
+
+
+def test_library_of_tk_opens_its_scripts_whoever_links_it() -> None:
+    files = {**TCL, "usr/bin/hello": make_elf(needed=["libtk8.6.so"])}
+    named = found(files, "usr/bin/hello")
+    assert named["usr/share/tcltk/tk8.6/ttk/clamTheme.tcl"].way == "tk-themes"
+    assert "usr/share/tcltk/tcl8.6/init.tcl" not in named
+
+
+def test_script_that_sources_a_computed_name_is_a_blind_spot() -> None:
+    script = b"#!/usr/bin/tclsh\nsource $plugin\n"
+    files = {"usr/bin/hello": script, "usr/bin/tclsh": make_elf()}
+    payload = make_payload(
+        files, base="bare", apps={"hello": {"command": "usr/bin/hello"}}
+    )
+    spot = BlindSpot(reason="computed-import", where="usr/bin/hello")
+    assert find_candidates(payload, "hello").blind_spots == (spot,)
+
+
+def test_packages_of_computed_names_are_words_of_the_program() -> None:
+    files = {
+        **TCL,
+        **PACKAGE,
+        "usr/bin/hello": b"#!/usr/bin/tclsh\nset needed {{img 1.4} {Tk 8.6}}\n"
+        b"foreach each $needed { package require [lindex $each 0] }\n",
+        "usr/lib/tcltk/tk8.6/pkgIndex.tcl": b"package ifneeded Tk 8.6 [list load \\\n"
+        b"  [file join /usr/lib/x86_64-linux-gnu libtk8.6.so]]\n",
+    }
+    named = set(found(files, "usr/bin/hello"))
+    assert {f"{LIB}/libtk8.6.so", "usr/share/tcltk/img/img.tcl"} <= named
+
+
+def test_sourced_files_lie_below_a_computed_directory() -> None:
+    files = {
+        **TCL,
+        "usr/bin/hello": b"#!/bin/sh\nexec tclsh /usr/share/hello/main.tcl\n",
+        "usr/share/hello/main.tcl": b'source "${::HERE}/lib/a.tcl"\t;# windows\n',
+        "usr/share/hello/lib/a.tcl": b"source $::HERE/b.tcl\n",
+        "usr/share/hello/b.tcl": b"",
+    }
+    named = set(found(files, "usr/bin/hello"))
+    assert {"usr/share/hello/lib/a.tcl", "usr/share/hello/b.tcl"} <= named
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        (b"package require $name", "computed-import"),
+        (b"exec {*}$command", "computed-program"),
+        (b'set pipe [open "| $command" r]', "computed-program"),
+    ],
+)
+def test_what_a_program_computes_is_a_blind_spot(
+    script: bytes, reason: BlindReason
+) -> None:
+    files = {
+        "usr/bin/hello": b"#!/usr/bin/tclsh\n" + script + b"\n",
+        "usr/bin/tclsh": make_elf(),
+    }
+    payload = make_payload(
+        files, base="bare", apps={"hello": {"command": "usr/bin/hello"}}
+    )
+    candidates = find_candidates(payload, "hello")
+    assert candidates.blind_spots == (BlindSpot(reason=reason, where="usr/bin/hello"),)
+    assert candidates.blindness == "modules"
