@@ -25,7 +25,6 @@ _KINDS = {
     EntryKind.SYMLINK: "S",
 }
 _READ_BYTES = MIB
-_ROOT_MODE = 0o755
 
 
 def path_key(path: str) -> list[bytes]:

@@ -14,7 +14,8 @@ from snapcraft_compression_advisor.core.errors import (
     NoInputError,
     StorageError,
 )
-from snapcraft_compression_advisor.payload import beneath, inventory
+from snapcraft_compression_advisor.payload import inventory
+from snapcraft_compression_advisor.payload.beneath import file_beneath
 from snapcraft_compression_advisor.payload.elf import read_elf
 from snapcraft_compression_advisor.payload.elf_form import BrokenElfError
 from snapcraft_compression_advisor.payload.inventory import (
@@ -32,9 +33,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_mock import MockerFixture
-
-
-NO_SYSTEM_CALL = 1_000_000
 
 
 @pytest.fixture
@@ -56,15 +54,19 @@ def swap(payload: DirectoryPayload) -> None:
     (payload.path / "data").symlink_to("../outside")
 
 
-@pytest.fixture(params=["the kernel", "name by name"], autouse=True)
-def opener(request: pytest.FixtureRequest, mocker: MockerFixture) -> None:
-    """Have files opened with ``openat2``, and as where there is none."""
-    if request.param == "name by name":
-        mocker.patch.object(beneath, "_OPENAT2", NO_SYSTEM_CALL)
-
-
 def test_a_file_is_read(payload: DirectoryPayload) -> None:
     assert payload.read("data/file", offset=1, length=9) == b"rime/data"
+
+
+def test_a_path_that_leads_above_the_payload_is_not_followed(
+    payload: DirectoryPayload,
+) -> None:
+    for path in ("../outside/file", "data/../../outside/file"):
+        with (
+            pytest.raises(OSError, match="cross-device"),
+            file_beneath(payload.path, path),
+        ):
+            pass
 
 
 def test_a_directory_swapped_for_a_link_is_not_followed(
