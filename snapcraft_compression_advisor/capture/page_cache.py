@@ -23,9 +23,10 @@ from numpy.typing import NDArray
 from ..codecs.codec import DATA_BLOCK_BYTES
 from ..core.errors import BadDataError, StorageError, ToolError
 from ..launch.fit import FittedProfile, fit_profile
-from ..launch.launch_set import LaunchFile
+from ..launch.launch_set import LaunchFile, filled_blocks
 from ..launch.profile import LaunchProfile, ProfileFile, is_utf8
 from ..payload.inventory import Entry, Inventory
+from ..payload.source import Payload
 from ..squashfs.entry import EntryKind
 
 Storage = Literal["memory", "disk"]
@@ -147,6 +148,28 @@ def resident_blocks(root: Path, inventory: Inventory) -> tuple[ProfileFile, ...]
         for entry in named_files(inventory)
         if (blocks := _resident_ranges(prefix + entry.path))
     )
+
+
+def without_holes(
+    payload: Payload, files: Iterable[ProfileFile]
+) -> Iterator[ProfileFile]:
+    """Yield files without their holes: reading these fills the cache from nowhere."""
+    for file in files:
+        filled = payload.data_ranges(file.path)
+        if list(filled) == [(0, file.size)]:
+            yield file
+            continue
+        shares = file.shares or (1.0,) * len(file.blocks)
+        ranges = (
+            (first, last, share)
+            for (first, last), share in zip(file.blocks, shares, strict=True)
+        )
+        if kept := filled_blocks(ranges, filled):
+            changes = {
+                "blocks": tuple((first, last) for first, last, _ in kept),
+                "shares": file.shares and tuple(share for *_, share in kept),
+            }
+            yield file.model_copy(update=changes)
 
 
 def without_blocks(

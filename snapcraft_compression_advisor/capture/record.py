@@ -24,7 +24,7 @@ from .launch_event import LaunchEvent, window_doubt
 from .metadata_reads import metadata_reads
 from .mount import UBUNTU_READ_AHEAD_KB, Mount, mount_point, mounted
 from .packed_images import packed_images
-from .page_cache import drop_caches, resident_blocks, storage_of
+from .page_cache import drop_caches, resident_blocks, storage_of, without_holes
 from .running_kernel import recorded_kernel
 from .start import Command, Launched, time_launch
 
@@ -156,7 +156,7 @@ class _Recorder:
             warm_s=recorded.warm_s,
             recorded=recorded,
             metadata_blocks=metadata_blocks,
-            app_files=files,
+            app_files=tuple(without_holes(self.payload, files)),
         )
 
     def _mounted(self) -> AbstractContextManager[Mount]:

@@ -31,7 +31,13 @@ from ..trial.exact import payload_directory
 from ..trial.result import Progress
 from .home import launch_home
 from .mount_reads import BLOCK_PAGES, mount_blocks, reads_code_forward
-from .page_cache import block_ranges, evict, resident_blocks, strangers_file
+from .page_cache import (
+    block_ranges,
+    evict,
+    resident_blocks,
+    strangers_file,
+    without_holes,
+)
 from .page_tables import PageTables, Touch
 from .record import (
     ATTEMPTS,
@@ -104,7 +110,7 @@ def record_directory(
         app=request.app,
         warm_s=recorded.warm_s,
         recorded=recorded,
-        app_files=tuple(files),
+        app_files=tuple(without_holes(payload, files)),
     )
 
 

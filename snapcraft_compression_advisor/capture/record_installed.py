@@ -39,6 +39,7 @@ from .page_cache import (
     resident_blocks,
     storage_of,
     without_blocks,
+    without_holes,
 )
 from .record import (
     ATTEMPTS,
@@ -260,6 +261,8 @@ class _Recorder:
         if snap.device not in self._inventories:
             self._inventories[snap.device] = scan_directory(snap.place)
         found = resident_blocks(snap.place, self._inventories[snap.device])
+        if snap.device == self._snap.stack[0].device:
+            found = tuple(without_holes(self._snap.payload, found))
         return tuple(without_blocks(found, before))
 
     def _warn_of_used(self, before: Mapping[str, Sequence[ProfileFile]]) -> None:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import difflib
+from bisect import bisect_left
 from dataclasses import dataclass
 from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Literal
 
+from ..codecs.codec import DATA_BLOCK_BYTES
 from ..core.errors import UsageError
 from ..core.units import Interval
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from ..payload.inventory import Inventory
     from ..payload.linkage import Unresolved
@@ -106,6 +109,29 @@ def share_ranges(shares: Mapping[int, float]) -> Iterator[tuple[int, int, float]
     ):
         numbers = [number for _, number in run]
         yield numbers[0], numbers[-1], share
+
+
+def filled_blocks(
+    ranges: Iterable[tuple[int, int, float]], filled: Iterable[tuple[int, int]]
+) -> list[tuple[int, int, float]]:
+    """Return the data blocks of some that have a byte of data; the others are holes.
+
+    :param ranges: first and last block, and share.
+    :param filled: starts and ends of the file's data, in bytes.
+    """
+    ends = [
+        (start // DATA_BLOCK_BYTES, (end - 1) // DATA_BLOCK_BYTES)
+        for start, end in filled
+    ]
+    kept: list[tuple[int, int, float]] = []
+    for first, last, share in ranges:
+        for start, end in ends[bisect_left(ends, first, key=itemgetter(1)) :]:
+            if start > last:
+                break
+            begin = max(first, start, kept[-1][1] + 1 if kept else 0)
+            if begin <= min(last, end):
+                kept.append((begin, min(last, end), share))
+    return kept
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

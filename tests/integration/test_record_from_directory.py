@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import mmap
 import os
 import subprocess
@@ -159,3 +160,32 @@ def test_payload_of_somebody_else_says_whose_it_is(prime: Path) -> None:
     result = without_mounts(prime, "--method", "directory")
     assert result.returncode == 69
     assert "'data/whole' belongs to another user" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "method", ["directory", pytest.param("residency", marks=pytest.mark.mounts)]
+)
+def test_no_way_to_find_a_launch_counts_holes(
+    prime: Path, tmp_path: Path, method: str
+) -> None:
+    with (prime / "data/first").open("r+b") as data:  # blocks 2 to 7
+        data.truncate(2 * BLOCK)
+        data.truncate(8 * BLOCK)
+        data.seek(8 * BLOCK)
+        data.write(b"end")
+    (prime / "bin/launchy").write_text('#!/bin/sh\ncat "$SNAP/data/first" >/dev/null\n')
+    recorded = tmp_path / "launch.json"
+    result = advisor("record", prime, "--method", method, "--output", recorded)
+    assert result.returncode == 0, result.stderr
+    profile = LaunchProfile.model_validate_json(recorded.read_text())
+    (read,) = (file for file in profile.files if file.path == "data/first")
+    assert read.blocks == ((0, 1), (8, 8))
+    guessed = advisor("launch-set", prime, "--format", "json").stdout
+    for file in LaunchProfile.model_validate_json(guessed).files:
+        if file.path == read.path:
+            assert all(last < 2 or first >= 8 for first, last in file.blocks)
+    advice = ("advise", prime, "--launch-profile", recorded, "--format", "json")
+    (launch,) = json.loads(advisor(*advice).stdout)["launches"]
+    assert launch["data_blocks"] == sum(
+        last - first + 1 for file in profile.files for first, last in file.blocks
+    )

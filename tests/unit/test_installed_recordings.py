@@ -140,7 +140,9 @@ def played(mocker: MockerFixture) -> Played:
 
 def recorded(*, warm_up: bool = True) -> tuple[LaunchProfile, list[str]]:
     """Return what is recorded, and what is said of it."""
-    payload = make_payload({}, apps={"hello": {"command": "bin/hello"}})
+    payload = make_payload(
+        {"lib/a": bytes(file().size)}, apps={"hello": {"command": "bin/hello"}}
+    )
     snap = InstalledSnap(payload=payload, stack=(OWN, BASE), roots=ROOTS)
     launch = InstalledLaunch(app="hello", event=EXITED, timeout_s=1, warm_up=warm_up)
     notes: list[str] = []

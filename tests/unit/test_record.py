@@ -104,7 +104,7 @@ def run(*, warm_up: bool = True) -> LaunchProfile:
         timeout_s=1,
         warm_up=warm_up,
     )
-    return record_residency(make_payload({}), request, lambda _: None)
+    return record_residency(make_payload({"a": bytes(9)}), request, lambda _: None)
 
 
 def test_cold_launch_follows_a_warm_up_from_another_mount(

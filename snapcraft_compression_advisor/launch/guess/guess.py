@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from dataclasses import replace
 from math import log, sqrt
-from operator import itemgetter
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
@@ -16,6 +14,7 @@ from ..launch_set import (
     GuessBasis,
     LaunchFile,
     LaunchSet,
+    filled_blocks,
     share_ranges,
 )
 from .block_classes import LINKING, block_keys, parts_of
@@ -110,18 +109,7 @@ def without_holes(payload: Payload, file: LaunchFile) -> LaunchFile | None:
     filled = payload.data_ranges(file.path)
     if list(filled) == [(0, file.size_bytes)]:
         return file
-    ends = [
-        (start // DATA_BLOCK_BYTES, (end - 1) // DATA_BLOCK_BYTES)
-        for start, end in filled
-    ]
-    kept: list[tuple[int, int, float]] = []
-    for first, last, share in file.ranges():
-        for start, end in ends[bisect_left(ends, first, key=itemgetter(1)) :]:
-            if start > last:
-                break
-            begin = max(first, start, kept[-1][1] + 1 if kept else 0)
-            if begin <= min(last, end):
-                kept.append((begin, min(last, end), share))
+    kept = filled_blocks(file.ranges(), filled)
     if not kept:
         return None
     return replace(
