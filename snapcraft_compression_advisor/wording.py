@@ -22,7 +22,7 @@ from .advice.reasons import (
     Verdict,
 )
 from .core.printable import printable
-from .core.units import Interval, format_bytes, format_range, format_seconds, seconds
+from .core.units import Interval, format_bytes, format_seconds, seconds, seconds_text
 
 if TYPE_CHECKING:
     from .launch.launch_set import BlindReason
@@ -294,13 +294,7 @@ def _saving(saving: Saving) -> str:
     where = f"cold launch of {saving.app} {place_of(saving)}"
     if max(abs(seconds.low), abs(seconds.high)) < _LEAST_SHOWN_S:
         return f"lzo changes a {where} by less than 0.01 s (estimated)."
-    return f"lzo saves an estimated {with_interval(seconds)} per {where}."
-
-
-def with_interval(seconds: Interval) -> str:
-    """Return a duration with the ends of its interval."""
-    mid, ends = format_range(seconds)
-    return mid if seconds.known else f"{mid} ({ends})"
+    return f"lzo saves an estimated {seconds_text(seconds)} per {where}."
 
 
 def habits_text(habits: Habits) -> str:
@@ -324,7 +318,7 @@ def month_text(month: Month) -> str:
     shown = total if total.mid >= 0 else -total
     return (
         f"Over {habits_text(month.habits)}, lzo {verb} an estimated "
-        f"{with_interval(shown)}: {_listed(parts)}. "
+        f"{seconds_text(shown)}: {_listed(parts)}. "
         f"{month.decided_by.capitalize()} decide."
     )
 
@@ -339,7 +333,7 @@ def _sooner(saved: Interval) -> str:
 
 def _cold_start(start: ColdStart) -> str:
     takes = " and ".join(
-        f"{with_interval(seconds)} with {codec}"
+        f"{seconds_text(seconds)} with {codec}"
         for codec, seconds in start.seconds.items()
     )
     unknown = "" if start.own_time_known else ", excluding the app's own time"

@@ -171,6 +171,16 @@ def size(value: Interval | float) -> Figure:
     return Figure(value=_interval(value), unit="B")
 
 
+def seconds_text(value: Interval | float) -> str:
+    """Return a duration with its interval."""
+    return str(seconds(value))
+
+
+def bytes_text(value: Interval | float) -> str:
+    """Return a number of bytes with its interval."""
+    return str(size(value))
+
+
 def _interval(value: Interval | float) -> Interval:
     return value if isinstance(value, Interval) else Interval.exactly(value)
 

@@ -104,9 +104,7 @@ def _middle_s(snap: SnapRow) -> float | None:
 def outlier_section(sources: FleetSources) -> Section | None:
     """Return the snaps that are far beyond the others; ``None`` if none is."""
     snaps = sources.fleet.snaps
-    slow = outliers(
-        snaps, lambda snap: now.mid if (now := snap.seconds_now()) else None
-    )
+    slow = outliers(snaps, _middle_s)
     large = outliers(snaps, lambda snap: float(snap.image_bytes))
     rows = [
         *((snap, "cold launch", f"{value:.2f} s, estimated") for snap, value in slow),

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from ..core.units import Interval, format_bytes, format_range, join_ends
+from ..core.units import Interval
 from .finding import Origin
 
 if TYPE_CHECKING:
@@ -19,34 +19,6 @@ DELTA_NAMES: Mapping[DeltaFormat, str] = {
     "xdelta3": "plain delta",
     "snap-1-1-xdelta3": "snap-aware delta",
 }
-
-
-def interval_text(figure: Interval, shown: Callable[[float], str]) -> str:
-    """Return a figure with its interval, unless it is known exactly."""
-    if figure.known:
-        return shown(figure.mid)
-    return f"{shown(figure.mid)} ({join_ends(shown(figure.low), shown(figure.high))})"
-
-
-def seconds_text(seconds: Interval) -> str:
-    """Return a duration with its interval, as the advice prints it.
-
-    >>> from snapcraft_compression_advisor.core.units import Interval
-    >>> seconds_text(Interval(low=0.45, mid=1.07, high=3.13))
-    '1.07 s (0.45\N{EN DASH}3.13 s)'
-    """
-    mid, ends = format_range(seconds)
-    return mid if seconds.known else f"{mid} ({ends})"
-
-
-def bytes_text(size: Interval) -> str:
-    """Return a size with its interval.
-
-    >>> from snapcraft_compression_advisor.core.units import Interval
-    >>> bytes_text(Interval.exactly(134_852_608))
-    '134.9 MB'
-    """
-    return interval_text(size, format_bytes)
 
 
 def launches_text(count: float) -> str:

@@ -5,9 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ...core.units import Interval, format_bytes, format_seconds
+from ...core.units import (
+    Interval,
+    bytes_text,
+    format_bytes,
+    format_seconds,
+    seconds_text,
+)
 from ...payload.snap_yaml import COMPONENT_TYPE
-from ..figures import bytes_text, seconds_text, size_origin
+from ..figures import size_origin
 from ..finding import Evidence, Finding
 from ..rule import RECORD, Context, Rule, current_codec
 

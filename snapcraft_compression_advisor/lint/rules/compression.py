@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator, Mapping
 
 from ...advice.reasons import Code
 from ...advice.recommendation import SNAPCRAFT_DEFAULT
+from ...core.units import bytes_text, seconds_text
 from ...payload.snap_yaml import split_component_name
 from ...wording import habits_text, not_followed, place_of, sentences
-from ..figures import bytes_text, launches_text, seconds_text, share_text, size_origin
+from ..figures import launches_text, share_text, size_origin
 from ..finding import Evidence, Finding, Fix
 from ..rule import RECORD, Context, Rule, compression_place, current_codec, packed_with
 from .compatibility import target_has

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Literal
 from ...advice.evidence import Policy
 from ...advice.recommendation import SNAPCRAFT_DEFAULT
 from ...codecs import SHIPPABLE
-from ...core.units import Interval, format_bytes
+from ...core.units import Interval, bytes_text, format_bytes, seconds_text
 from ...payload.snap_yaml import COMPONENT_TYPE
-from ..figures import bytes_text, seconds_text, share_text
+from ..figures import share_text
 from ..finding import Evidence, Finding, Fix, Location, Origin
 from ..rule import Context, Rule, compression_place, current_codec, no_project
 from .compression import compression_fix, say_reader

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ...core.units import Interval, format_bytes
+from ...core.units import Interval, bytes_text, format_bytes
 from ...settings.quantities import Share
-from ..figures import bytes_text, delta_name
+from ..figures import delta_name
 from ..finding import MOST_FILES, Evidence, Finding, Location, Origin
 from ..rule import Context, Judge, Rule, image_place, no_baseline
 from .budgets import NO_BUDGET

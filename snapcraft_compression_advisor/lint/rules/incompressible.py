@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...core.units import format_bytes, join_ends
+from ...core.units import counted, format_bytes, join_ends
 from ..figures import share_text
 from ..finding import Evidence, Finding
 from ..rule import Context, Rule, no_sizes, priced_codec
@@ -53,7 +53,6 @@ def incompressible_payload(rule: Rule, context: Context) -> Iterator[Finding]:
         share_text(each, found.total_bytes) for each in (size.low, size.mid, size.high)
     )
     share = share if low == high else f"{share} ({join_ends(low, high)})"
-    files = "file" if len(found.files) == 1 else "files"
     known = context.analysis.payload.kind == "snap" and size.known
     largest = ", ".join(
         f"{file.path} ({format_bytes(file.stored_bytes)})"
@@ -63,7 +62,7 @@ def incompressible_payload(rule: Rule, context: Context) -> Iterator[Finding]:
     yield rule.finding(
         context,
         f"{'' if known else 'An estimated '}{share} of the image's data doesn't "
-        f"compress with {codec}: {len(found.files):,} {files}"
+        f"compress with {codec}: {counted(len(found.files), 'file')}"
         + (f", the largest {largest}." if largest else "."),
         evidence=(
             Evidence(

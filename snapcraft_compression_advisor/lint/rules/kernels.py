@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...advice.reasons import DeviceVerdict
+from ...core.units import seconds_text
 from ...devices.builtin_kernels import plain_name
 from ...wording import verdict_words
-from ..figures import seconds_text
 from ..finding import Evidence, Finding
 from ..rule import Context, Rule, compression_place
 

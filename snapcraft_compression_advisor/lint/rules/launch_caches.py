@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
+from ...core.units import counted
 from ..finding import MOST_FILES, Evidence, Finding, Location
 from ..rule import Context, Judge, Rule
 
@@ -62,10 +63,9 @@ def _finding(rule: Rule, context: Context, what: str, fault: CacheFault) -> Find
         None if use else "no target app's launch is known to use it"
     )
     where = "in " if fault.kind in _IN_DIRECTORIES else ""
-    files = "file" if fault.source_count == 1 else "files"
     message = (
         f"{what} ({where}{fault.path!r}) is {fault.state}: {fault.reason} "
-        f"({fault.source_count:,} {files})"
+        f"({counted(fault.source_count, 'file')})"
     )
     used = use if fault.kind == "python-bytecode" else ()
     return rule.finding(

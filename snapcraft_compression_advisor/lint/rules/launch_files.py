@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ...core.units import Interval, format_bytes
+from ...core.units import Interval, format_bytes, join_ends, seconds_text
 from ...payload.paths import PathResolver
 from ...payload.snap_yaml import COMPONENT_TYPE
 from ...payload.stack import place_of
-from ..figures import interval_text, seconds_text
 from ..finding import Evidence, Finding, Fix, Gain, Location
 from ..rule import RECORD, Context, Rule, current_codec
 
@@ -141,7 +140,9 @@ def _message(
     launch: LaunchAnalysis, device: str, codec: str, found: _Dominance, verb: str
 ) -> str:
     names = ", ".join(repr(file.path) for file in found.files)
-    share = interval_text(found.share, "{:.0%}".format)
+    low, share, high = (f"{end:.0%}" for end in found.share.ends)
+    if not found.share.known:
+        share = f"{share} ({join_ends(low, high)})"
     return (
         f"{names} {verb} an estimated {share} of what reading and decompressing add to "
         f"a cold launch of {launch.launch_set.app} on {device} with {codec}: "

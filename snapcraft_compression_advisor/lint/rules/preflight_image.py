@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ...codecs import CODECS
 from ...codecs.codec import DATA_BLOCK_BYTES
-from ...core.units import KIB, MIB
+from ...core.units import KIB, MIB, counted
 from ...preflight.differences import (
     CHECK,
     COMPRESSOR_OPTIONS,
@@ -98,10 +98,9 @@ def fragments(rule: Rule, context: Context) -> Iterator[Finding]:
     if packing is None or not packing.superblock.fragment_count:
         return
     count = packing.superblock.fragment_count
-    blocks = "block" if count == 1 else "blocks"
     yield rule.finding(
         context,
-        f"The image has {count:,} fragment {blocks}: it was packed without "
+        f"The image has {counted(count, 'fragment block')}: it was packed without "
         "-no-fragments.",
         evidence=(measured("fragment blocks", f"{count:,}"),),
     )

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ...core.units import format_bytes, format_seconds
+from ...core.units import bytes_text, format_bytes, format_seconds, seconds_text
 from ...diff.figures import figures_of, image_change, launch_changes
 from ...diff.launches import lost_text
 from ...settings.quantities import Share
-from ..figures import bytes_text, seconds_text
 from ..finding import Evidence, Finding
 from ..rule import Context, Rule, no_baseline
 from .budgets import NO_BUDGET

@@ -9,9 +9,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ...advice.evidence import download_seconds
-from ...core.units import Interval, format_bytes
+from ...core.units import Interval, bytes_text, counted, format_bytes
 from ...payload.needless import NeedlessFile
-from ..figures import bytes_text, share_text
+from ..figures import share_text
 from ..finding import MOST_FILES, Evidence, Finding, Gain, Location
 from ..rule import (
     Context,
@@ -104,7 +104,9 @@ def _judge_weight(
             return
         doubts = {file.doubt for file in files if file.doubt is not None}
         doubts = doubts or {"their size may be below the threshold"}
-    message = f"{what} ({_count(len(sure))}) take {_size_text(context, weight)}"
+    message = (
+        f"{what} ({counted(len(sure), 'file')}) take {_size_text(context, weight)}"
+    )
     yield rule.finding(
         context,
         f"{message}; but {'; '.join(sorted(doubts))}." if doubts else f"{message}.",
@@ -330,7 +332,7 @@ def _evidence(files: Sequence[NeedlessFile], weight: Weight) -> Iterator[Evidenc
     yield Evidence(
         "uncompressed",
         f"{format_bytes(sum(file.size_bytes for file in files))} in "
-        f"{_count(len(files))}",
+        f"{counted(len(files), 'file')}",
         "measured",
     )
     largest = files[0]
@@ -339,10 +341,6 @@ def _evidence(files: Sequence[NeedlessFile], weight: Weight) -> Iterator[Evidenc
         format_bytes(largest.size_bytes),
         "measured",
     )
-
-
-def _count(number: int) -> str:
-    return f"{number:,} file" + ("" if number == 1 else "s")
 
 
 def _doubt(supplier: str, *, same: bool | None) -> str | None:
