@@ -283,26 +283,6 @@ def test_the_command_is_one_for_this_python_and_a_shell() -> None:
     assert words[4:] == [*EXTRAS["report"]]
 
 
-def test_pages_that_speak_of_the_source_say_where_it_is_explained() -> None:
-    install = ROOT / "docs/how-to/install.md"
-    for page in pages():
-        text = page.read_text(encoding="utf-8")
-        if re.search(r"\bADVISOR\b", text) and page != install:
-            assert "install.md" in text, page
-    assert "It isn't on PyPI yet" in install.read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize("page", ["snapcraft.md", "how-to/install.md"])
-def test_repeating_an_installation_installs_the_later_version(page: str) -> None:
-    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
-    commands = re.findall(r"^    .*(pipx? install .*)$", text, re.MULTILINE)
-    assert commands
-    for command in commands:
-        removed = "--target" in command and "    rm -rf ~/.local/share" in text
-        assert removed or {"--upgrade", "--force"} & {*command.split()}, command
-    assert "*.whl" not in text  # of two versions, pip installs neither
-
-
 PACKAGE = Path(__file__).parents[2] / "snapcraft_compression_advisor"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 OF_THE_REPOSITORY = re.compile(
@@ -336,13 +316,6 @@ PAGE = Path(__file__).parents[2] / "docs/study/store-preflight.md"
 def test_table_of_the_page_is_that_of_the_tests() -> None:
     assert table_text() in PAGE.read_text(encoding="utf-8")
     assert len(STORE_IMAGES) >= 30
-
-
-def test_page_links_every_rule_of_the_preflight() -> None:
-    text = PAGE.read_text(encoding="utf-8")
-    for rule in ALL_RULES:
-        if rule.id.startswith("SCA5") or rule.id in {"SCA106", "SCA107", "SCA402"}:
-            assert f"[{rule.id}](../rules/{rule.id}.md)" in text
 
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -21,7 +21,6 @@ from snapcraft_compression_advisor.project.project_file import (
     plan_edit,
 )
 from snapcraft_compression_advisor.project.project_lines import read_project_lines
-from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
 
 PROJECT_DIR = Path(__file__).parents[2]
 
@@ -53,16 +52,6 @@ def test_its_completion_is_what_the_wheel_installs(project: dict[str, Any]) -> N
     assert (PROJECT_DIR / completer).is_file()
     pyproject = (PROJECT_DIR / "pyproject.toml").read_text(encoding="utf-8")
     assert f'    "{completer}",\n' in pyproject
-
-
-def test_its_command_is_the_one_that_the_package_installs(
-    project: dict[str, Any],
-) -> None:
-    pyproject = (PROJECT_DIR / "pyproject.toml").read_text(encoding="utf-8")
-    assert project["apps"]["compression-advisor"]["command"] == (
-        "bin/compression-advisor"
-    )
-    assert "\n[project.scripts]\ncompression-advisor = " in pyproject
 
 
 @pytest.mark.parametrize("compression", ["xz", "lzo"])
@@ -126,10 +115,3 @@ def test_its_launch_reads_what_the_build_makes() -> None:
     (file,) = settings.profiles[0].files
     lines, digits = map(int, found.groups())
     assert (file.path, file.size) == ("share/numbers", lines * (digits + 1))
-
-
-@pytest.mark.parametrize("name", MODES)
-def test_it_asks_for_no_more_than_real_snaps_do(name: str) -> None:
-    settings = read_settings(EXAMPLES / name, {}, {})
-    assert settings.policy.min_saving == LintPolicy().min_saving
-    assert settings.policy.max_launches == LintPolicy().max_launches
