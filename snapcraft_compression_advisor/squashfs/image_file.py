@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-import stat
 from pathlib import Path
 from typing import ClassVar
 
 from typing_extensions import Self
 
 from ..core.errors import BadDataError, NoInputError, StorageError
+from ..core.files import NotRegularError, open_regular
 
-_CLOSED = -1
 _CHECK_DISK = "Check the disk, or copy the file to another one."
 
 
@@ -32,10 +31,10 @@ class ImageFile:
 
     def __init__(self, path: Path) -> None:
         self.where = os.fsencode(path).decode("utf-8", "backslashreplace")
-        # O_NONBLOCK: opening a FIFO for reading would wait for its writer.
-        flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
         try:
-            self._descriptor = os.open(path, flags)
+            self._file = open_regular(path)
+        except (IsADirectoryError, NotRegularError) as error:
+            raise not_an_image(self.where, "not a regular file") from error
         except (FileNotFoundError, NotADirectoryError) as error:
             message = f"{self.where}: no such file"
             raise NoInputError(message, resolution="Check the path.") from error
@@ -47,11 +46,7 @@ class ImageFile:
             raise StorageError(
                 message, details=details, resolution=_CHECK_DISK
             ) from error
-        status = os.fstat(self._descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            self.close()
-            raise not_an_image(self.where, "not a regular file")
-        self.size_bytes = status.st_size
+        self.size_bytes = os.fstat(self._file.fileno()).st_size
 
     def read(self, position: int, length: int) -> bytes:
         """Return exactly ``length`` bytes from ``position`` (bytes from the start).
@@ -73,7 +68,7 @@ class ImageFile:
 
     def _read_some(self, position: int, length: int) -> bytes:
         try:
-            return os.pread(self._descriptor, length, position)
+            return os.pread(self._file.fileno(), length, position)
         except OSError as error:
             message = f"{self.where}: reading {length} bytes at {position} failed"
             raise StorageError(
@@ -82,9 +77,7 @@ class ImageFile:
 
     def close(self) -> None:
         """Close the file; closing it again does nothing."""
-        if self._descriptor != _CLOSED:
-            os.close(self._descriptor)
-            self._descriptor = _CLOSED
+        self._file.close()
 
     def __enter__(self) -> Self:
         return self
