@@ -391,7 +391,7 @@ def test_the_command_advises_on_what_was_built(
     assert snapcraft(folder, "prime").status == 0
     ran = snapcraft(folder, "compression-advice")
     assert ran.status == 0, ran.output
-    assert "CHANGE: set 'compression: lzo' in snapcraft.yaml" in ran.output
+    assert "hello: change to lzo" in ran.output
 
 
 @pytest.mark.parametrize("base", BASES)
