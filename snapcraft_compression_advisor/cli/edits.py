@@ -12,7 +12,7 @@ from ..codecs import SHIPPABLE
 from ..lint.finding import Finding, LintReport
 from ..project.edit import Edit, merge_edits
 from ..project.project_file import apply_edit, find_project_file, plan_edit
-from ..project.project_lines import read_project_lines
+from ..project.project_lines import names_no_base, read_project_lines
 from .arguments import EDITS, Arguments, Command, details, exclude
 from .write import note, write_output
 
@@ -75,6 +75,8 @@ def set_compression(
         note(f"{key} set to {compression}")
     elif not edit.changes:
         note(f"{key} is already {compression}")
+    if edit.changes and names_no_base(edit.before, where=str(edit.path)):
+        note("It names no base: snapcraft 2.43 and older refuse the key as unknown")
 
 
 def change_file(edit: Edit, *, diff: bool, output: Path | None) -> bool:

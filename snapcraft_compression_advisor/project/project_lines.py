@@ -74,6 +74,14 @@ def read_project_lines(content: bytes, *, where: str) -> ProjectLines:
     )
 
 
+def names_no_base(content: bytes, *, where: str) -> bool:
+    """Whether a snapcraft of before bases may pack an app, as none is named."""
+    root = read_document(content, where=where).root
+    if root.child("base") or root.child("build-base"):
+        return False
+    return _scalar(root.child("type")) in {None, "app"}
+
+
 def _lzo_extensions(apps: Node | None) -> Iterator[str]:
     for _, _, app in apps.names if apps else ():
         extensions = app.child("extensions")
