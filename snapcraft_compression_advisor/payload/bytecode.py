@@ -5,6 +5,7 @@ A snap can't be written to, so what isn't compiled in it is compiled at every la
 
 from __future__ import annotations
 
+import os
 import posixpath
 import re
 import struct
@@ -95,7 +96,7 @@ def _faults(
     if stale:
         reason = (
             "Python ignores bytecode that doesn't match its source's length, "
-            f"time or hash ({len(looked_at)} of {len(pairs)} checked)"
+            f"time or hash in the snap ({len(looked_at)} of {len(pairs)} checked)"
         )
         count = round(len(stale) * len(pairs) / len(looked_at))
         yield cache_fault(
@@ -118,7 +119,8 @@ def _is_stale(tree: Tree, source: Entry, bytecode: Entry) -> bool:
     """Return whether Python would ignore a source's bytecode, as far as times tell.
 
     See "Cached bytecode invalidation" of Python's reference (PEP 552). A prime
-    directory's times may be of its copying, so there only the length counts.
+    directory's times may be of its copying, so there only the length counts, and that
+    a pack with ``SOURCE_DATE_EPOCH`` leaves no source a later time than that.
     """
     header = tree.payload.read(bytecode.path, offset=0, length=_HEADER_BYTES)
     if len(header) < _HEADER_BYTES:
@@ -128,4 +130,7 @@ def _is_stale(tree: Tree, source: Entry, bytecode: Entry) -> bool:
         return False
     if size_bytes != source.size_bytes & 0xFFFFFFFF:
         return True
-    return tree.payload.kind == "snap" and modified_s != source.modified_s & 0xFFFFFFFF
+    if tree.payload.kind == "snap":
+        return modified_s != source.modified_s & 0xFFFFFFFF
+    latest = os.environ.get("SOURCE_DATE_EPOCH", "")
+    return latest.isdecimal() and modified_s > int(latest)

@@ -90,6 +90,15 @@ def test_times_count_in_a_built_snap_only() -> None:
     assert not list(bytecode_faults(make_tree(files, built=True, times={SOURCE: 77})))
 
 
+def test_times_after_that_of_the_pack_count_before_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tree = make_tree({SOURCE: TEXT, COMPILED: bytecode(TEXT, modified_s=77)})
+    for epoch, stale in (("76", True), ("77", False), ("soon", False), ("", False)):
+        monkeypatch.setenv("SOURCE_DATE_EPOCH", epoch)
+        assert bool([*bytecode_faults(tree)]) is stale
+
+
 def test_hashed_bytecode_is_left_alone() -> None:
     files = {SOURCE: TEXT, COMPILED: hashed_bytecode()}
     assert not list(bytecode_faults(make_tree(files, built=True, times={SOURCE: 5})))

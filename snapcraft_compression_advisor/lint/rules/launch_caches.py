@@ -186,9 +186,10 @@ PYTHON_BYTECODE = _CacheRule(
     fails_if="A module that a launch imports has no bytecode for the Python of the "
     "snap or its base, or has bytecode made from a source of another length. In a "
     "built snap, the rule also fires if the bytecode records another source time than "
-    "the image, because Python compares them. The rule skips tests, and bytecode that "
-    "Python checks by a hash or not at all. It checks up to 128 bytecode files of a "
-    "directory. " + _WHEN,
+    "the image, because Python compares them; in a prime directory, if it is later "
+    "than SOURCE_DATE_EPOCH, which a pack gives the sources. The rule skips tests, and "
+    "bytecode that Python checks by a hash or not at all. It checks up to 128 bytecode "
+    "files of a directory. " + _WHEN,
     why="A snap is read-only, so Python can't keep what it compiles: it compiles the "
     "modules again at every launch.",
     how_to_fix="Compile during the build, in a way that doesn't depend on times: "
