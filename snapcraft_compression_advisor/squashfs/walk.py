@@ -44,6 +44,9 @@ _HEADER = struct.Struct("<3I")  # entries less one, inode block, inode number
 _RECORD = struct.Struct("<HhHH")  # inode offset, number's difference, type, name
 _ENTRIES_LIMIT = 256  # SQUASHFS_DIR_COUNT, for each header
 _NAME_LIMIT_BYTES = 256  # SQUASHFS_NAME_LEN
+_LATE_BYTES = 3
+"""How far entries may go beyond a listing's end: tar2sqfs before 1.1.3 leaves out the
+3 bytes that ``.`` and ``..`` count for, and the kernel looks at headers' places only."""
 _NO_NAME = re.compile(rb"[/\0]|\A\.\.?\Z")
 """What leads out of a directory, or no directory can have."""
 
@@ -165,6 +168,7 @@ class Walk:
         """Yield names and inode references of the records up to the end."""
         contents = self._directories.contents
         before = b""
+        last = min(end + _LATE_BYTES, len(contents))
         while position < end:
             if position + _HEADER.size > end:
                 raise damaged(self._where, "a directory's listing ends within a header")
@@ -174,11 +178,11 @@ class Walk:
             position += _HEADER.size
             for _ in range(count + 1):
                 body = position + _RECORD.size
-                if body > end:
+                if body > last:
                     raise damaged(self._where, "a listing ends within an entry")
                 offset, _, _, size = _RECORD.unpack_from(contents, position)
                 position = body + size + 1
-                if position > end:
+                if position > last:
                     raise damaged(self._where, "a listing ends within a name")
                 name = contents[body:position]
                 if _NO_NAME.search(name) or size >= _NAME_LIMIT_BYTES:

@@ -86,7 +86,8 @@ def packs_components(tmp_path: Path) -> bool:
     """Tell whether this machine's ``snap pack`` is new enough for components."""
     meta = tmp_path / "component" / "meta"
     meta.mkdir(parents=True)
-    (meta / "component.yaml").write_text("component: a+b\ntype: standard\n")
+    text = 'component: hello+more\nversion: "1"\ntype: standard\n'
+    (meta / "component.yaml").write_text(text)
     done = subprocess.run(
         ["snap", "pack", meta.parent, tmp_path], check=False, capture_output=True
     )

@@ -247,8 +247,9 @@ def test_a_root_reference_to_nowhere_is_refused(tmp_path: Path, root: int) -> No
         (directory_inode(1, listing_bytes=9, offset=99), listing((b"a", 0)), "outside"),
         (directory_inode(1, listing_bytes=0xFFFC), listing((b"a", 0)), "overlap"),
         (directory_inode(1, listing_bytes=11), bytes(30), "within a header"),
-        (directory_inode(1, listing_bytes=19), bytes(30), "within an entry"),
-        (directory_inode(1, listing_bytes=20), bytes(30), "within a name"),
+        (directory_inode(1, listing_bytes=16), bytes(30), "within an entry"),
+        (directory_inode(1, listing_bytes=17), bytes(30), "within a name"),
+        (directory_inode(1, listing_bytes=17), listing((b"ab", 0)), "within a name"),
         (
             directory_inode(1, listing_bytes=30),
             b"\0\1" + bytes(28),
@@ -262,6 +263,18 @@ def test_a_broken_listing_is_refused(
 ) -> None:
     image = ForgedImage(inodes=root, directories=records)
     assert finding in refusal(tmp_path / "x.snap", image.build())
+
+
+def test_listing_that_does_not_count_itself_and_its_parent_is_read_as_by_the_kernel(
+    tmp_path: Path,
+) -> None:
+    records = listing((b"a", DIRECTORY_BYTES), (b"b", DIRECTORY_BYTES + FIFO_BYTES))
+    root = directory_inode(1, listing_bytes=len(records) - 3)
+    pipes = FIFO + inode(6, 3, struct.pack("<I", 1))
+    image = ForgedImage(inodes=root + pipes, directories=records, inode_count=3)
+    (tmp_path / "x.snap").write_bytes(image.build())
+    names = [each.path for each in read_everything(tmp_path / "x.snap")]
+    assert names == ["", "a", "b"]
 
 
 def nested(depth: int, name: bytes) -> ForgedImage:
