@@ -267,7 +267,7 @@ def settled(folder: Path, base: Path, runs: int) -> Figures:
         asked = _ASKED.search(str(found["reason"]))
         place = os.path.normpath(asked[1]) if asked else ""
         helps = place and Path(f"{prime}{place}").exists()
-        if found["outcome"] != "not started" or not helps:
+        if found["outcome"] == PROVEN or not helps:
             break
         add_layout(prime, place)
     return found | {"reason": str(found["reason"])[:_REASON_LENGTH]}

@@ -46,7 +46,7 @@ _ENTRIES_LIMIT = 256  # SQUASHFS_DIR_COUNT, for each header
 _NAME_LIMIT_BYTES = 256  # SQUASHFS_NAME_LEN
 _LATE_BYTES = 3
 """How far entries may go beyond a listing's end: tar2sqfs before 1.1.3 leaves out the
-3 bytes that ``.`` and ``..`` count for, and the kernel looks at headers' places only."""
+3 bytes that ``.`` and ``..`` count for, and the kernel heeds only where headers are."""
 _NO_NAME = re.compile(rb"[/\0]|\A\.\.?\Z")
 """What leads out of a directory, or no directory can have."""
 
