@@ -133,4 +133,4 @@ def _is_stale(tree: Tree, source: Entry, bytecode: Entry) -> bool:
     if tree.payload.kind == "snap":
         return modified_s != source.modified_s & 0xFFFFFFFF
     latest = os.environ.get("SOURCE_DATE_EPOCH", "")
-    return latest.isdecimal() and modified_s > int(latest)
+    return latest.isdecimal() and bool(modified_s > int(latest))
