@@ -19,8 +19,8 @@ from ..rule import Context, Rule, compression_place
     fails_if="The policy has `kernels`, and a device by itself gives another verdict "
     "with one of these kernels than with another.",
     why="Kernels differ in how often they decompress a block (snapd mounts without "
-    "`threads=`, so with as many decompressors as each kernel has by default). So lzo can be worth its "
-    "size with one and not with another, on the same device.",
+    "`threads=`, so with as many decompressors as each has by default). So lzo can be "
+    "worth its size with one and not with another, on the same device.",
     how_to_fix="Decide for the kernel that most users have, and remove the others from "
     "`kernels`. A recorded launch, specified as `launch-profile`, narrows the "
     "intervals.",
