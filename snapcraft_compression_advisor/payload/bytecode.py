@@ -131,6 +131,6 @@ def _is_stale(tree: Tree, source: Entry, bytecode: Entry) -> bool:
     if size_bytes != source.size_bytes & 0xFFFFFFFF:
         return True
     if tree.payload.kind == "snap":
-        return modified_s != source.modified_s & 0xFFFFFFFF
+        return bool(modified_s != source.modified_s & 0xFFFFFFFF)
     latest = os.environ.get("SOURCE_DATE_EPOCH", "")
     return latest.isdecimal() and bool(modified_s > int(latest))
