@@ -40,3 +40,26 @@ def test_failure_says_what_to_do(tmp_path: Path, command: str, script: str) -> N
     assert problem in text
     assert advice in text
     assert not (prime / "data/new").exists()
+
+
+STARTS = (
+    "record --method directory --until exit",
+    "advise --record --until exit",
+    "lint --record --until exit",
+    pytest.param("measure --codec lzo --runs 1 --until exit", marks=pytest.mark.images),
+)
+
+
+@pytest.mark.bubblewrap
+@pytest.mark.parametrize("command", STARTS)
+def test_commands_that_start_an_app_isolate_it(tmp_path: Path, command: str) -> None:
+    prime = fill_launchable(tmp_path / "prime")
+    (prime / "bin/launchy").write_text(
+        f"#!/bin/sh\ncat $SNAP/data/first > /dev/null\necho > {tmp_path}/escaped\n"
+        "echo started >&2; exit 3\n"
+    )
+    name, *options = command.split()
+    cache = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+    ran = advisor(name, prime, *options, "--app", "launchy", cwd=None, **cache)
+    assert "ended with status 3" in ran.stdout + ran.stderr, ran.stderr
+    assert not (tmp_path / "escaped").exists()

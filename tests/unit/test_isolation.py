@@ -23,7 +23,7 @@ from snapcraft_compression_advisor.capture.isolation import (
 )
 from snapcraft_compression_advisor.capture.launch_event import EXITED
 from snapcraft_compression_advisor.capture.recordings import find_isolation
-from snapcraft_compression_advisor.capture.snap_environment import SnapApp
+from snapcraft_compression_advisor.capture.snap_environment import INSIDE, SnapApp
 from snapcraft_compression_advisor.capture.start import Command, time_launch
 from snapcraft_compression_advisor.core.errors import ToolError
 from snapcraft_compression_advisor.payload.source import DirectoryPayload
@@ -99,6 +99,7 @@ def test_homes_buses_and_other_files_of_people_are_hidden(
         "/home:", "/root:", "/sys:",
     ]  # fmt: skip
     assert "No such file" in say(f"ls {tmp_path}")
+    assert say("ls -A /mnt /media 2>/dev/null; find /dev -type b") == ""
 
 
 def test_there_is_no_network_but_the_machines_own(say: Shell) -> None:
@@ -109,6 +110,24 @@ def test_there_is_no_network_but_the_machines_own(say: Shell) -> None:
 def test_there_are_no_privileges_to_undo_it(say: Shell) -> None:
     assert "denied" in say("mount -t tmpfs tmpfs /tmp 2>&1 || echo denied")
     assert say("grep -c 'NoNewPrivs:.1' /proc/self/status") == "1\n"
+
+
+def test_namespaces_are_its_own_and_there_is_no_capability(say: Shell) -> None:
+    kinds = ("cgroup", "ipc", "mnt", "net", "pid", "user", "uts")
+    own = {str(Path(f"/proc/self/ns/{kind}").readlink()) for kind in kinds}
+    inside = say("for each in /proc/self/ns/*; do readlink $each; done")
+    assert len(own - {*inside.split()}) == len(kinds)
+    sets = say("grep -E 'Cap(Inh|Prm|Eff|Amb)' /proc/self/status").split()[1::2]
+    assert [int(each, 16) for each in sets] == [0] * 4
+
+
+def test_no_process_but_its_own_is_seen(say: Shell) -> None:
+    assert {*say("cat /proc/[0-9]*/comm").split()} <= {"bwrap", "cat", "sh"}
+
+
+def test_home_is_empty(say: Shell) -> None:
+    files = say("find $HOME $SNAP_DATA $SNAP_COMMON -type f")
+    assert {*files.split()} == {f"{INSIDE}/user/said"}
 
 
 def test_home_can_be_written_to_and_tmp_is_private(say: Shell, tmp_path: Path) -> None:
