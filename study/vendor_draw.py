@@ -9,6 +9,10 @@ launcher each is started, and which are *blind*: every second one of a kind. The
 list and the same seed give the same rows of ``data/vendor-drawn.csv``, which is written
 once. ``vendor_launches.py`` builds and records them in the table's order; one that
 can't be built or doesn't start is replaced by the next of its kind, in its set.
+
+The second draw (``data/vendor-drawn-2.csv``) has those that the first one didn't try
+and ``data/vendor-sources-2.yaml``, all of them blind. What was blind in the first draw
+is scored, so it became part of the fit.
 """
 
 from __future__ import annotations
@@ -25,12 +29,19 @@ from ruamel.yaml import YAML
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-SEED = "vendor-1"
+SEED_BEFORE, SEED = "vendor-1", "vendor-2"
 DATA = Path(__file__).parent / "data"
 SOURCES = DATA / "vendor-sources.yaml"
-DRAWN = DATA / "vendor-drawn.csv"
-SETS = {"fit": DATA / "vendor", "blind": DATA / "vendor-blind"}
-"""Where the recordings of each set are."""
+MORE_SOURCES = DATA / "vendor-sources-2.yaml"
+DRAWN_BEFORE, DRAWN = DATA / "vendor-drawn.csv", DATA / "vendor-drawn-2.csv"
+SETS = {
+    "fit": DATA / "vendor",
+    "scored": DATA / "vendor-scored",
+    "blind": DATA / "vendor-blind",
+}
+"""Where the recordings of each set are; ``scored`` was blind in the first draw."""
+LOOKED_AT = frozenset({"d2", "httpie", "plantuml"})
+"""Tried by hand between the draws, so they can't be blind."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,12 +117,37 @@ def sources() -> dict[str, Source]:
             **row,
         )
         for kind, of in read_kinds().items()
-        for name, row in of["sources"].items()
+        for name, row in {**of["sources"], **read_more().get(kind, {})}.items()
     }
 
 
-def draw(kinds: Mapping[str, Mapping[str, Any]], seed: str) -> list[Drawn]:
-    """Return the rows in the order of work: windowless kinds first, by turns."""
+def read_more() -> Mapping[str, Mapping[str, Any]]:
+    """Return the sources of the second list, by kind."""
+    found: Mapping[str, Mapping[str, Any]]
+    found = YAML(typ="safe", pure=True).load(MORE_SOURCES)
+    return found
+
+
+def untried() -> Mapping[str, Mapping[str, Any]]:
+    """Return the kinds with the sources of which the first draw tried none."""
+    tried = {row.source for row in read_drawn(DRAWN_BEFORE) if row.outcome} | LOOKED_AT
+    more = read_more()
+    return {
+        kind: {
+            **of,
+            "sources": sorted({*of["sources"], *more.get(kind, {})} - tried),
+        }
+        for kind, of in read_kinds().items()
+    }
+
+
+def draw(
+    kinds: Mapping[str, Mapping[str, Any]], seed: str, *, blind: bool = False
+) -> list[Drawn]:
+    """Return the rows in the order of work: windowless kinds first, by turns.
+
+    :param blind: whether all are wanted, and all are blind.
+    """
 
     def key(*words: object) -> str:
         return hashlib.sha256(" ".join(map(str, (seed, *words))).encode()).hexdigest()
@@ -122,14 +158,15 @@ def draw(kinds: Mapping[str, Mapping[str, Any]], seed: str) -> list[Drawn]:
         names = [name for _, name in sorted((key(kind, n), n) for n in of["sources"])]
         for rank, name in enumerate(names):
             launchers = sorted(of["launchers"])
-            wanted = rank < of["wanted"]
+            wanted = blind or rank < of["wanted"]
+            name_of_set = ("fit", "blind")[blind or (start + rank) % 2]
             rows.append(
                 Drawn(
                     kind=kind,
                     rank=rank,
                     source=name,
                     launcher=launchers[int(key("launcher", name), 16) % len(launchers)],
-                    set=tuple(SETS)[(start + rank) % 2] if wanted else "",
+                    set=name_of_set if wanted else "",
                 )
             )
     return sorted(
@@ -144,7 +181,7 @@ def draw(kinds: Mapping[str, Mapping[str, Any]], seed: str) -> list[Drawn]:
 
 
 def read_drawn(path: Path = DRAWN) -> list[Drawn]:
-    """Return the rows of the table, none if it isn't there."""
+    """Return the rows of a table, none if it isn't there."""
     if not path.exists():
         return []
     with path.open(newline="", encoding="utf-8") as file:
@@ -165,7 +202,7 @@ def main() -> int:
     if DRAWN.exists():
         print(f"{DRAWN} is there: it is drawn once.", file=sys.stderr)
         return 1
-    write_drawn(draw(read_kinds(), SEED))
+    write_drawn(draw(untried(), SEED, blind=True))
     return 0
 
 
