@@ -41,15 +41,20 @@ publish at PyPI, npm, Maven's and Go's, laid out as snapcraft does it and starte
 launchers in the forms that vendors use. The
 [sources](../../study/data/vendor-sources.yaml) were listed by kind before one of them
 was downloaded. A seed [drew](../../study/data/vendor-drawn.csv) the order of work, each
-one's launcher, and which are blind. They were built, recorded from mounts, and scored
-once by
+one's launcher, and which are blind. A [second
+draw](../../study/data/vendor-drawn-2.csv) has a new blind set, of those left and of [more
+sources](../../study/data/vendor-sources-2.yaml), listed and drawn before one was built:
+as many of it, in its order, as were built in the time there was. The guess had learnt
+from the first blind set by then. Each was built, recorded from mounts, and scored once
+by
 
     sudo .venv/bin/python study/vendor_launches.py --trees TREES --cache CACHE --windows
     .venv/bin/python study/vendor_blind.py --trees TREES/blind
 
 The counts and intervals are of Debian's applications and of vendors' other half, with
-{by_hand} more that were chosen by hand (`vendor_counts.py`). The base isn't part of
-these payloads, so there is one verdict, for a snap that is packed with xz, on the
+{by_hand} more that were chosen by hand, and since the second draw of the first blind
+set (`vendor_counts.py`): its ratios, and the counts of six of it. The base isn't part
+of these payloads, so there is one verdict, for a snap that is packed with xz, on the
 calibrated machine. The last column has Debian's blind set above, scored again by the
 same guess:
 
@@ -58,21 +63,22 @@ same guess:
 
 
 def vendor_lines(
-    scores: Sequence[BlindScore],
+    draws: Sequence[Sequence[BlindScore]],
     again: Sequence[BlindScore],
     drawn: Sequence[Drawn],
     by_hand: int,
 ) -> Iterator[str]:
     """Yield the section of the page, nothing if there are no scores.
 
-    :param again: of Debian's blind set, by the guess that made ``scores``.
+    :param draws: scores of each draw's blind set, in order.
+    :param again: of Debian's blind set, by the guess of the first draw.
     :param by_hand: number of the applications in the fit that weren't drawn.
     """
-    if not scores:
-        return
+    *before, scores = [draw for draw in draws if draw]
     yield INTRODUCTION.format(by_hand=by_hand)
     names = ["figure", "vendors' blind set", "at least", "aim"]
-    columns = [scores]
+    names += ["vendors' first blind set"] * len(before)
+    columns = [scores, *before]
     if again:
         names.append("Debian's")
         columns.append(again)

@@ -285,18 +285,20 @@ def _reference(found: Sequence[tuple[Application, Score]]) -> Reference:
     )
 
 
-def of_new(share: Interval) -> Interval:
+def of_new(share: Interval, wider: float = OF_NEW) -> Interval:
     """Return a spread of applications left out as one of those that nobody examined."""
     low, high = (
-        share.mid * (end / share.mid) ** OF_NEW for end in (share.low, share.high)
+        share.mid * (end / share.mid) ** wider for end in (share.low, share.high)
     )
     return replace(share, low=low, high=high)
 
 
-def kind_spread(ratios: Sequence[float], others: Interval) -> Interval:
+def kind_spread(
+    ratios: Sequence[float], others: Interval, weight: float = KIND_WEIGHT
+) -> Interval:
     """Return where the next application of a kind lies in nine cases of ten.
 
-    Its kind's ratios are drawn towards those of all, as if :data:`KIND_WEIGHT`
+    Its kind's ratios are drawn towards those of all, as if ``weight``
     applications had been in the middle of these, and spread like them (a conjugate
     prior of a normal distribution, of logarithms). One that is far off counts as one
     that is twice as far as nine of ten.
@@ -311,9 +313,9 @@ def kind_spread(ratios: Sequence[float], others: Interval) -> Interval:
         for ratio in ratios
     ]
     deviation = half / STUDENT_95[-1]
-    count = KIND_WEIGHT + len(logs)
-    mean = (KIND_WEIGHT * middle + sum(logs)) / count
-    squares = KIND_WEIGHT * (deviation**2 + (middle - mean) ** 2)
+    count = weight + len(logs)
+    mean = (weight * middle + sum(logs)) / count
+    squares = weight * (deviation**2 + (middle - mean) ** 2)
     squares += sum((each - mean) ** 2 for each in logs)
     quantile = STUDENT_95[min(round(count), len(STUDENT_95)) - 1]
     half = quantile * math.sqrt(squares / count * (1 + 1 / count))

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from vendor_draw import Drawn, Source
 
-AHEAD = 5
+AHEAD = 8
 """Sources that are downloaded meanwhile; the first that is there is recorded."""
 TIMEOUT_S = 75
 ATTEMPTS = 8
@@ -126,7 +126,7 @@ def run(arguments: argparse.Namespace) -> None:
         own = [r for r in rows if arguments.windows or not known[r.source].window]
         return sorted(own, key=lambda row: row.rank)
 
-    with ThreadPoolExecutor(2) as pool:
+    with ThreadPoolExecutor(4) as pool:
         built: dict[str, Future[None]] = {}
         while (rows := waiting()) and time.time() < until:
             for row in rows[: 1 + AHEAD]:

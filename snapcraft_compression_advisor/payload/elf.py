@@ -17,6 +17,7 @@ from functools import cache, cached_property
 
 from .elf_form import (
     PF_W,
+    PF_X,
     PT_DYNAMIC,
     PT_INTERP,
     PT_LOAD,
@@ -62,6 +63,12 @@ _STRINGS = (_DT_NEEDED, _DT_SONAME, _DT_RPATH, _DT_RUNPATH)
 
 _NODE = b"\0_ZN4node5Start"  # its main function, which programs that embed it call
 _COMPILERS = ((b"rustc version", "Rust"), (b"GHC ", "Haskell"))
+_CARRIERS = (
+    (b"DOTNET_BUNDLE_EXTRACT_BASE_DIR", ".NET"),
+    (b"PAYLOAD_POSITION", "Node"),
+    (b"_MEIPASS", "PyInstaller"),
+)
+"""Names in the constants of programs that carry their files."""
 _BUN = b"\0BUN_1."  # the version of its symbols, in its own programs and others'
 _UNLOADED = re.compile(
     rb"\.(z?debug|symtab|strtab|shstrtab|comment|note|gnu|stab|gdb|line|SUNW|llvm)"
@@ -250,14 +257,19 @@ class Elf:
     def language(self) -> str:
         """``Go``, ``Rust``, ``Haskell``, ``Node`` or ``Bun``, read alike each.
 
-        Empty if it is none of them. Node and Bun are there under another name if a
-        program was put into them.
+        Or what carries a program's files, ``.NET`` or ``PyInstaller``; empty if it is
+        none of them. Node and Bun are there under another name if a program was put
+        into them.
         """
         names = self.dynamic_names()
         if _NODE in names:
             return "Node"
         if _BUN in names:
             return "Bun"
+        constants = self.constants() if self.carried else b""
+        for mark, carrier in _CARRIERS:
+            if mark in constants:
+                return carrier
         for section in self.sections:
             if section.name in (b".gopclntab", b".go.buildinfo"):
                 return "Go"
@@ -318,10 +330,10 @@ class Elf:
         return self._exactly(start, length)
 
     def constants(self) -> bytes:
-        """Return the end of the last loaded segment that stays as it is.
+        """Return the end of the last loaded segment without code that stays as it is.
 
-        Texts of the program are there, each between NULs. Of a very large segment, that
-        is the end: in older layouts, code stands before them.
+        Texts of the program are there, each between NULs. Older layouts have them and
+        code in one segment; of a very large one, they are at the end.
         """
         parts = [
             segment
@@ -330,7 +342,7 @@ class Elf:
         ]
         if not parts:
             return b""
-        part = max(parts, key=lambda segment: segment.offset)
+        part = max(parts, key=lambda each: (not each.flags & PF_X, each.offset))
         length = min(part.file_bytes, CONSTANTS_MAX_BYTES)
         return self._exactly(part.end - length, length)
 

@@ -9,13 +9,22 @@ import pytest
 from elf_files import make_elf
 from payloads import make_payload
 from snapcraft_compression_advisor.launch.guess.candidates import find_candidates
-from vendor_draw import SEED, SETS, draw, read_drawn, read_kinds, sources
+from vendor_draw import (
+    DRAWN_BEFORE,
+    SEED,
+    SEED_BEFORE,
+    draw,
+    read_drawn,
+    read_kinds,
+    sources,
+    untried,
+)
 from vendor_launchers import LAUNCHERS, OF_JAVA
 
 
 def test_the_same_list_and_seed_draw_what_the_table_has() -> None:
-    drawn = {row.source: row for row in draw(read_kinds(), SEED)}
-    rows = read_drawn()
+    drawn = {row.source: row for row in draw(read_kinds(), SEED_BEFORE)}
+    rows = read_drawn(DRAWN_BEFORE)
     assert len(rows) == len(drawn) >= 90
     for row in rows:
         wanted = drawn[row.source]
@@ -24,14 +33,23 @@ def test_the_same_list_and_seed_draw_what_the_table_has() -> None:
         assert not wanted.set or row.set == wanted.set
 
 
-def test_a_replacement_has_the_set_of_what_failed() -> None:
+def test_the_second_draw_has_what_the_first_one_did_not_try() -> None:
+    again = draw(untried(), SEED, blind=True)
     rows = read_drawn()
+    assert [replace(row, version="", outcome="", reason="") for row in rows] == again
+    tried = {row.source for row in read_drawn(DRAWN_BEFORE) if row.outcome}
+    assert not tried & {row.source for row in rows}
+
+
+def test_a_replacement_has_the_set_of_what_failed() -> None:
+    rows = read_drawn(DRAWN_BEFORE)
     for kind in read_kinds():
-        for name in SETS:
+        for name in ("fit", "blind"):
             own = [row for row in rows if (row.kind, row.set) == (kind, name)]
             failed = sum(row.outcome == "failed" for row in own)
             wanted = sum(
-                (row.kind, row.set) == (kind, name) for row in draw(read_kinds(), SEED)
+                (row.kind, row.set) == (kind, name)
+                for row in draw(read_kinds(), SEED_BEFORE)
             )
             assert wanted <= len(own) <= wanted + failed
 

@@ -302,3 +302,49 @@ def test_explanation_of_a_file_that_is_not_there_names_one_like_it() -> None:
     with pytest.raises(UsageError, match="has no file") as caught:
         explained("x/libQt6Gui.so.6")
     assert caught.value.resolution == "Did you mean 'usr/lib/libQt6Gui.so.6'?"
+
+
+def test_what_pyinstaller_puts_beside_its_program_is_found() -> None:
+    program = with_sections(
+        make_elf(symbols=["_MEIPASS"]), {b"pydata": bytes(3 * BLOCK)}
+    )
+    module = "opt/app/_internal/PIL/_imaging.cpython-311-x86_64-linux-gnu.so"
+    files = {
+        "opt/app/app": program,
+        "opt/app/_internal/base_library.zip": b"PK",
+        "opt/app/_internal/libpython3.11.so.1.0": make_elf(),
+        "opt/app/_internal/libtiff-20b7e810.so.6": make_elf(),
+        module: make_elf(needed=["libtiff-20b7e810.so.6"]),
+    }
+    payload = make_payload(
+        files, base="bare", apps={"hello": {"command": "opt/app/app"}}
+    )
+    candidates = find_candidates(payload, "hello")
+    assert {each.entry.path for each in candidates.files} >= files.keys()
+    assert candidates.kind == "Python program frozen by PyInstaller"
+
+
+@pytest.mark.parametrize("place", ["ext/ext.abi3.so", "_ext_runtime_32/_ext.abi3.so"])
+def test_the_part_in_c_that_a_package_names_nowhere_is_found(place: str) -> None:
+    files = {
+        **PYTHON,
+        f"{SITE}/ext/__init__.py": b"import importlib\n",
+        f"{SITE}/{place}": make_elf(),
+        f"{SITE}/other/other.abi3.so": make_elf(),
+    }
+    ways = {each.entry.path: each.way for each in found(files, "bin/app")}
+    assert ways[f"{SITE}/{place}"] == "python-unnamed-extension"
+    assert f"{SITE}/other/other.abi3.so" not in ways
+
+
+def test_constants_before_the_code_tell_what_carries_a_program() -> None:
+    text = b"DOTNET_BUNDLE_EXTRACT_BASE_DIR\0".ljust(4096, b"\0")
+    head = b"\x7fELF\2\1\1".ljust(16, b"\0") + struct.pack(
+        "<HHIQQQIHHHHHH", 3, 62, 1, 0, 64, 0, 0, 64, 56, 2, 64, 0, 0
+    )
+    at = 64 + 2 * 56
+    for flags, start in ((4, at), (5, at + len(text))):
+        head += struct.pack("<II6Q", 1, flags, start, start, start, 4096, 4096, 4096)
+    program = head + text + bytes(4096 + 40 * BLOCK)
+    assert len(program) > LEAST_CARRIED_BYTES
+    assert kind_of({"bin/app": program}) == ".NET program in one file"

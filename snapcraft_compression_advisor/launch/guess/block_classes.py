@@ -38,7 +38,10 @@ _TEXT_SIZES = (8, 32, 128)
 MOST_DOUBLINGS = 9
 """Of one block of code, in which programs of a language are told apart."""
 
-_LIBRARY_NAME = re.compile(r"(lib[A-Za-z_+]+[A-Za-z_+\d]*?)(?:[-.]?\d[\d.]*)?\.so.*")
+_LIBRARY_NAME = re.compile(
+    r"(lib[A-Za-z_+]+[A-Za-z_+\d]*?)(?:-[\da-f]{8})*(?:[-.]?\d[\d.]*)?\.so.*"
+)
+"""Those of Python's wheels have the beginning of a hash behind their names."""
 
 
 def block_keys(

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ...payload.inventory import block_count
-from ...payload.linkage import Closure, LibraryFinder, Unresolved, library_path
+from ...payload.linkage import Closure, LibraryFinder, Unresolved
 from ..launch_set import BlindSpot
 from .blindness import (
     OF_LAUNCHERS,
@@ -167,7 +167,7 @@ class _Search:
         self._finder = LibraryFinder(
             payload,
             self._paths,
-            search=library_path(self._environment.get("LD_LIBRARY_PATH", "")),
+            search=self.programs.library_folders(self._environment),
             elsewhere=elsewhere,
         )
         self.files: dict[int, Candidate] = {}

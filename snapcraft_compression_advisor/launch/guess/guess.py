@@ -267,7 +267,7 @@ def opened_share(candidate: Candidate, priors: Priors) -> float:
 def keys_of(payload: Payload, candidate: Candidate) -> FileKeys:
     """Return for every block of a file the classes of :func:`block_keys`."""
     entry = candidate.entry
-    is_program = candidate.role == "program"
+    is_program = candidate.role == "program" or candidate.way.endswith("-extension")
     parts = (
         None if is_data(entry.path) else parts_of(payload, entry, program=is_program)
     )

@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from ...payload.source import Payload
 
 NODE_IN_ONE = "Node program in one file"
+FROZEN_PYTHON = "Python program frozen by PyInstaller"
 CARRYING = "program that carries its files"
-_CARRIERS = (
-    (b"DOTNET_BUNDLE_EXTRACT_BASE_DIR", ".NET program in one file"),
-    (b"PAYLOAD_POSITION", NODE_IN_ONE),
-    (b"_MEIPASS", "Python program in one file"),
-)
-"""Names in the constants of programs that carry their files."""
+_CARRIED_BY = {
+    ".NET": ".NET program in one file",
+    "Node": NODE_IN_ONE,
+    "PyInstaller": FROZEN_PYTHON,
+}
 
 TRAITS = (
-    *dict.fromkeys(name for _, name in _CARRIERS),
+    *_CARRIED_BY.values(),
     CARRYING,
     "program in Bun",
     "program in Go",
@@ -46,9 +46,7 @@ def program_trait(payload: Payload, program: Entry) -> str:
 
 def _trait(elf: Elf, program: Entry) -> str:
     if elf.carried:
-        constants = elf.constants()
-        named = (name for mark, name in _CARRIERS if mark in constants)
-        return next(named, CARRYING)
+        return _CARRIED_BY.get(elf.language, CARRYING)
     if elf.size_bytes < LEAST_CARRIED_BYTES:
         return ""
     if elf.language == "Node":

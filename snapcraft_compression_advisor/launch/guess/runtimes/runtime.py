@@ -6,6 +6,8 @@ import posixpath
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ....payload.linkage import library_path
+
 if TYPE_CHECKING:
     import re
     from collections.abc import Callable, Collection, Iterator, Mapping
@@ -77,6 +79,12 @@ class Programs:
     invocations: tuple[Invocation, ...] = ()
     called: tuple[Entry, ...] = ()
     variables: Mapping[str, str] = field(default_factory=dict)
+
+    def library_folders(self, environment: Mapping[str, str]) -> tuple[str, ...]:
+        """Return where libraries are looked for first; PyInstaller sets its own."""
+        folders = dict.fromkeys(posixpath.dirname(each.path) for each in self.started)
+        frozen = (f"$SNAP/{folder}/_internal" for folder in folders)
+        return (*frozen, *library_path(environment.get("LD_LIBRARY_PATH", "")))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,6 +21,9 @@ _LIBRARY = re.compile(
 )
 _PACKAGES = re.compile(r"(?:.*/)?(?:dist|site)-packages")
 _COMPILED = re.compile(r".*/__pycache__/[^/]+\.(?P<tag>\w+-\d+)\.pyc")
+_PART_IN_C = re.compile(
+    rf"{_PACKAGES.pattern}/(?P<top>[^/]+)/(?:.*/)?[^/]+\.(?:cpython-\d+\S*|abi3)\.so"
+)
 _EXTENSION = re.compile(r"[^/]*?(?P<suffix>(?:\.(?:cpython-\d+\S*|abi3))?\.so)")
 
 
@@ -97,6 +100,14 @@ class ModuleFinder:
             if read is not None:
                 return Module(read=read, source=source, package=package, folder=folder)
         return None
+
+    def parts_in_c(self) -> dict[str, list[Entry]]:
+        """Return the extension modules of installed packages, by the packages."""
+        found: dict[str, list[Entry]] = {}
+        for path, entry in self._entries.items():
+            if path.endswith(".so") and (match := _PART_IN_C.fullmatch(path)):
+                found.setdefault(match["top"], []).append(entry)
+        return found
 
     def modules_of(self, package: str) -> tuple[str, ...]:
         """Return the names of the modules right in a package."""

@@ -50,12 +50,37 @@ def loaded_files(
     for entry in importer.files.values():
         kind = "extension" if entry.path.endswith(".so") else "module"
         yield Loaded(entry=entry, way=f"python-{kind}")
+    for entry in _unnamed(finder, importer):
+        yield Loaded(entry=entry, way="python-unnamed-extension")
     for entry in points.read.values():
         yield Loaded(entry=entry, way="python-metadata")
     for library in _opened(app, importer):
         yield Loaded(entry=library, way="python-library", library=True)
     yield from typelibs
     yield from importer.blind_spots
+
+
+def _unnamed(finder: ModuleFinder, importer: Importer) -> Iterator[Entry]:
+    """Yield the extension modules of packages that need one, but name none to follow.
+
+    Such a package is imported, and none of its extension modules: it has their names
+    from a computation, or keeps them in a package that is named after it.
+    """
+    imported = {name.partition(".")[0] for name in importer.names}
+    parts = finder.parts_in_c()
+    lost = {
+        top
+        for top, entries in parts.items()
+        if not any(entry.path in importer.files for entry in entries)
+    }
+    for top in sorted(lost):
+        owner = next((o for o in imported if top.startswith(f"_{o}_")), top)
+        if owner in imported and (owner == top or owner not in parts.keys() - lost):
+            yield from sorted(parts[top], key=_depth)[:MOST_LIBRARIES]
+
+
+def _depth(entry: Entry) -> tuple[int, str]:
+    return entry.path.count("/"), entry.path
 
 
 def _opened(app: StartedApp, importer: Importer) -> Iterator[Entry]:
