@@ -332,8 +332,8 @@ def test_the_part_in_c_that_a_package_names_nowhere_is_found(place: str) -> None
         f"{SITE}/{place}": make_elf(),
         f"{SITE}/other/other.abi3.so": make_elf(),
     }
-    ways = {each.entry.path: each.way for each in found(files, "bin/app")}
-    assert ways[f"{SITE}/{place}"] == "python-unnamed-extension"
+    ways = found(files, "bin/app")
+    assert ways[f"{SITE}/{place}"].way == "python-unnamed-extension"
     assert f"{SITE}/other/other.abi3.so" not in ways
 
 
