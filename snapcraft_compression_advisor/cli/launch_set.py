@@ -14,6 +14,7 @@ from ..launch.profile import guessed_profile, profile_text
 from ..payload.snap_yaml import COMPONENT_TYPE
 from ..payload.source import Payload, find_payload, open_payload
 from ..report.guess import (
+    explanation_json,
     render_explanation_text,
     render_guess_text,
 )
@@ -42,7 +43,7 @@ class LaunchSetCommand(Command):
         "--explain FILE": "a file of the payload: print why it is expected, by which "
         "way and in which share of launches; or why it isn't (default: none)",
         "--format": details(
-            "output format of the guess",
+            "output format of the guess, or of --explain",
             choices=("text", "json"),
             default="text",
         ),
@@ -55,7 +56,9 @@ class LaunchSetCommand(Command):
             app = _app(payload, parsed_args.app)
             if parsed_args.explain is not None:
                 found = explain(payload, app, str(parsed_args.explain))
-                write_output(render_explanation_text(found), None)
+                is_json = parsed_args.format == "json"
+                render = explanation_json if is_json else render_explanation_text
+                write_output(render(found), None)
                 return
             launch_set = static_launch_set(payload, app)
         profile = profile_text(guessed_profile(launch_set))

@@ -177,6 +177,7 @@ class LintedPayload:
     :param before: what a baseline knows of it; ``None`` without one, or where that
         doesn't know the snap.
     :param gone: findings that only the baseline has.
+    :param checked: how many rules looked at it.
     :param unchecked: rules that couldn't look at it.
     :param project: the line of snapcraft.yaml that stands for all of it; ``None``
         without a project.
@@ -191,6 +192,7 @@ class LintedPayload:
     baseline: BaselineBuild | None = None
     before: LintedPayload | None = None
     gone: tuple[Finding, ...] = ()
+    checked: int = 0
     unchecked: tuple[Unchecked, ...] = ()
     project: Location | None = None
 

@@ -24,7 +24,13 @@ from .request import LintRequest, analysis_request, check_apps
 from .rule import Context
 from .rules import deltas
 from .rules.declared import component_key
-from .run import Selection, make_selection, run_rules, unchecked_rules
+from .run import (
+    Selection,
+    count_checked,
+    make_selection,
+    run_rules,
+    unchecked_rules,
+)
 
 if TYPE_CHECKING:
     from ..preflight.resquash import Resquash
@@ -99,6 +105,7 @@ def lint_analysed(  # noqa: PLR0913 # keywords, but for the first three
         path=path,
         snap_name=payload.snap.name,
         findings=check_rules(context, payload.path.absolute().parent, progress),
+        checked=count_checked(context, ALL_RULES, _selection(context)),
         unchecked=unchecked_rules(context, ALL_RULES, _selection(context)),
         fail_on=request.policy.fail_on,
         figures=figures_of(analysis),

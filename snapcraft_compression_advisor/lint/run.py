@@ -181,6 +181,16 @@ def unchecked_rules(
     return tuple(found)
 
 
+def count_checked(context: Context, rules: Sequence[Rule], selection: Selection) -> int:
+    """Return how many of the selected rules look at a payload."""
+    return sum(
+        selection.wants(rule.id)
+        and rule.blocked(context) is None
+        and rule.unasked(context) is None
+        for rule in rules
+    )
+
+
 def at_least(severity: Severity, limit: Severity) -> bool:
     """Tell whether a severity is at least as severe as another."""
     return SEVERITIES.index(severity) <= SEVERITIES.index(limit)

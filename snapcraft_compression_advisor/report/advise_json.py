@@ -156,7 +156,14 @@ def _launch(analysis: Analysis, launch: LaunchAnalysis) -> Part:
         },
         savings={each.device: _saving(each) for each in savings},
         average=_saving(own) if own and own.shares else None,
-        narrowing=_narrowing(launch, own),
+        narrowing=part(
+            own.narrowing,
+            "if_recorded if_calibrated",
+            device_name=own.device,
+            seconds_saved=own.seconds,
+        )
+        if own and own.narrowing
+        else None,
         weight=launch.weight,
         recorded_parts=[
             {"part": name, "cold_s": taken_s}
@@ -183,20 +190,6 @@ def _guess(launch: LaunchAnalysis, blocks: float) -> Part | None:
 
 def _saving(saving: Saving) -> Part:
     return {"seconds_saved": saving.seconds, "share_saved": saving.share}
-
-
-def _narrowing(launch: LaunchAnalysis, own: Saving | None) -> Part | None:
-    """Return what would narrow what decides, else what is saved least."""
-    least = min(launch.savings(), key=lambda each: each.seconds.mid, default=None)
-    saving = own or least
-    if saving is None or saving.narrowing is None:
-        return None
-    return part(
-        saving.narrowing,
-        "if_recorded if_calibrated",
-        device_name=saving.device,
-        seconds_saved=saving.seconds,
-    )
 
 
 def _cost(estimate: LaunchEstimate, profile: FittedProfile | None) -> Part:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ..core.printable import printable
 from ..core.units import counted, format_bytes, join_ends
 from ..payload.inventory import block_bytes, block_count
+from .document import document_text, part
 from .lines import COLUMNS, wrapped
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ LISTED_FILES = 15
 
 LISTED_RUNS = 40
 """Runs of blocks of one file."""
+
+_RUN = ("first", "last", "share", "class")
 
 
 def expected_bytes(file: LaunchFile) -> float:
@@ -79,6 +82,13 @@ def render_explanation_text(found: Explanation) -> str:
     if more := len(found.blocks) - LISTED_RUNS:
         lines += [f"and {counted(more, 'run')} more"] if more > 0 else []
     return "\n".join(lines) + "\n"
+
+
+def explanation_json(found: Explanation) -> str:
+    """Return why a guess expects a file as JSON."""
+    blocks = [dict(zip(_RUN, each, strict=True)) for each in found.blocks]
+    names = "app path size_bytes expected_blocks sentences"
+    return document_text(part(found, names, blocks=blocks))
 
 
 def _listed(files: Iterable[tuple[float, str]]) -> Iterator[str]:

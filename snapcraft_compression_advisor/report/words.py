@@ -40,11 +40,7 @@ _SUPPLIED: Mapping[str, str] = {
 
 
 def headline(verdict: Verdict, compression: str) -> str:
-    """Return what to do, as a pack says it.
-
-    >>> headline("keep", "lzo")
-    "KEEP 'compression: lzo'"
-    """
+    """Return what to do, as a pack says it."""
     return _HEADLINES[verdict].format(compression)
 
 

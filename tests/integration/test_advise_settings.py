@@ -218,6 +218,10 @@ def test_guess_goes_to_stdout_as_text_or_profile(small_prime: Path) -> None:
 def test_file_is_explained(small_prime: Path) -> None:
     text = advisor("launch-set", small_prime, "--explain", "usr/bin/sample").stdout
     assert text.startswith("usr/bin/sample: a launch of sample is expected to read")
+    options = ("--explain", "usr/bin/sample", "--format", "json")
+    document = json.loads(advisor("launch-set", small_prime, *options).stdout)
+    assert (document["app"], document["path"]) == ("sample", "usr/bin/sample")
+    assert document["blocks"][0]["first"] == 0
     unread = advisor("launch-set", small_prime, "--explain", "usr/share/data/text")
     assert "not expected in a launch of sample" in unread.stdout
 

@@ -73,7 +73,7 @@ def test_findings_that_save_most_come_first_of_their_severity() -> None:
 
 
 def test_snap_without_findings_is_ok() -> None:
-    assert rendered("text", report_of()).endswith(": ok\n")
+    assert rendered("text", report_of()).endswith(": ok, 0 rules checked\n")
 
 
 def test_colour_changes_nothing_but_colour() -> None:

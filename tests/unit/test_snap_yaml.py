@@ -1,4 +1,4 @@
-"""Metadata of snaps and components, and the apps that count."""
+"""Metadata of snaps and components, and their target apps."""
 
 from __future__ import annotations
 

@@ -78,7 +78,8 @@ def _counts_lines(payload: LintedPayload, style: TextStyle) -> Iterator[str]:
             yield style.severe("error", line)
     else:
         count = len({each.rule for each in payload.unchecked})
-        text = counts_text(payload.findings) or "ok"
+        ok = f"ok, {counted(payload.checked, 'rule')} checked"
+        text = counts_text(payload.findings) or ok
         unable = f", {counted(count, 'rule')} could not look" if count else ""
         yield style.bold(f"{name}: {text}{unable}")
         yield from _unchecked_lines(payload, style)
