@@ -100,7 +100,7 @@ def measure(name: str, tree: Path, work: Path) -> Row:
 
 
 def was_busy(pack: Row) -> bool:
-    """Tell whether other programs took part of the machine while it was packed."""
+    """Return whether other programs took part of the machine while it was packed."""
     return pack["cpu_s"] < LEAST_SHARE * pack["wall_s"] * len(os.sched_getaffinity(0))
 
 

@@ -46,7 +46,7 @@ def run_measured(command: Sequence[str], *, cwd: Path | None = None) -> Measured
 
     It has no results of earlier runs, unless the environment names a place for them.
 
-    :raises SystemExit: where it fails, with what it said.
+    :raises SystemExit: if it fails, with what it said.
     """
     ran = subprocess.run(
         [sys.executable, "-I", "-S", str(_CHILD), *command],

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 def replace_part(page: Path, name: str, text: str) -> None:
     """Replace what stands between ``<!-- name -->`` and the next ``<!-- end -->``.
 
-    :raises ValueError: where the page has no such part.
+    :raises ValueError: if the page has no such part.
     """
     whole = page.read_text(encoding="utf-8")
     mark = f"<!-- {name} -->\n"

@@ -113,7 +113,7 @@ def kill(way: str, scratch: Path, kills: int) -> Iterator[str]:
 def _whole_run(way: str, scratch: Path) -> tuple[int, float]:
     """Return a run's stops, and the seconds that it takes without them.
 
-    :raises SystemExit: where it doesn't write: kills would then say nothing.
+    :raises SystemExit: if it doesn't write: kills would then say nothing.
     """
     stepped, free = scratch / f"{way}-stepped", scratch / f"{way}-free"
     stops = _Run(way, stepped).process.advance(sys.maxsize)

@@ -77,7 +77,7 @@ class StoppedProcess:
             self._request(_DETACH, self._due)
 
     def join(self, timeout_s: float) -> int | None:
-        """Wait for its end; ``None`` where it doesn't come to one in time."""
+        """Wait for its end; ``None`` if it doesn't come to one in time."""
         deadline_s = time.monotonic() + timeout_s
         while self.status is None and time.monotonic() < deadline_s:
             ended, status = os.waitpid(self.pid, os.WNOHANG)

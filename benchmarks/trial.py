@@ -268,7 +268,7 @@ class Remembered:
 
 
 def holds(ladder: Ladder, codec: str, true: NDArray[np.float64]) -> bool:
-    """Tell whether the interval of one draw holds the sum of all blocks' sizes."""
+    """Return whether the interval of one draw holds the sum of all blocks' sizes."""
     stored = true[ladder.sample.members]
     model = ladder.models.get(codec)
     found = estimate_total(ladder.phases, ladder.sample, stored, model)

@@ -47,7 +47,7 @@ class PayloadSummary:
     """What was analysed.
 
     :param declared_compression: of snapcraft.yaml, or the codec of a built snap;
-        ``None`` where neither is known.
+        ``None`` if neither is known.
     :param image_bytes: size of a built snap; ``None`` for a prime directory.
     :param stack_options: those with which the snaps that it runs with were named.
     """
@@ -101,14 +101,14 @@ class Request:
 
     :param apps: names of apps; none leaves the choice to the advisor.
     :param devices: profiles to estimate for.
-    :param profiles: recorded launches; their apps are taken where none is named.
+    :param profiles: recorded launches; their apps are taken if none is named.
     :param policy: when lzo is worth its bytes.
-    :param declared_compression: of snapcraft.yaml, where one was found.
+    :param declared_compression: of snapcraft.yaml, if one was found.
     :param exact: whether to pack with every codec rather than try some blocks.
     :param size_limits: bytes that images are compared with: the trial goes on as long
         as one of these lies within the interval of the declared codec's size.
     :param surroundings: the snaps that it runs with, as far as they are at hand.
-    :param component_read: what is read of a component; ``None`` where that isn't known.
+    :param component_read: what is read of a component; ``None`` if that isn't known.
     :param deltas: sizes of the deltas from the previous build, by codec, or why they
         aren't known; none if the policy has a typical one.
     """
@@ -208,7 +208,7 @@ def _try_codecs(
 def _choose_apps(payload: Payload, request: Request) -> tuple[tuple[str, ...], str]:
     """Return the target apps, and why.
 
-    :raises BadDataError: where a profile is of an app that the snap doesn't have.
+    :raises BadDataError: if a profile is of an app that the snap doesn't have.
     """
     if request.surroundings.consumers:
         return (), "of the consumers"
@@ -229,7 +229,7 @@ def _choose_apps(payload: Payload, request: Request) -> tuple[tuple[str, ...], s
 
 
 def _is_decided(evidence: Evidence, policy: Policy) -> bool:
-    """Tell whether the advice is the same wherever in its interval the size is."""
+    """Return whether the advice is the same wherever in its interval the size is."""
     added = evidence.bytes_added
     if added is None:
         return True
@@ -244,7 +244,7 @@ def _is_decided(evidence: Evidence, policy: Policy) -> bool:
 
 
 def _straddles(trial: TrialResult, declared: str | None, limit: float) -> bool:
-    """Tell whether a size with the declared codec may be on both sides of a limit."""
+    """Return whether a size with the declared codec may be on both sides of a limit."""
     codec = trial.codecs.get(declared or SNAPCRAFT_DEFAULT)
     size = None if codec is None else codec.image_bytes
     return size is not None and size.low <= limit < size.high

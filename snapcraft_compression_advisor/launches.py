@@ -40,7 +40,7 @@ class LaunchAnalysis:
     :param launch_set: what it reads.
     :param estimates: by device and codec; available codecs only.
     :param profile: the launch profile that it comes from.
-    :param stack: what it reads of each snap, the app's own first; empty where only this
+    :param stack: what it reads of each snap, the app's own first; empty if only this
         one is known.
     :param weight: of a consumer's launch among those of all consumers; ``None`` where
         the app is the payload's own, and of their average.
@@ -60,7 +60,7 @@ class LaunchAnalysis:
     def cold_start(self, device: str, codec: str) -> Interval | None:
         """Return what a cold start takes, or what is known of it to be added.
 
-        :returns: ``None`` where the codec isn't available or no file is known.
+        :returns: ``None`` if the codec isn't available or no file is known.
         """
         estimate = self.estimates[device].get(codec)
         if estimate is None or not self.launch_set.files:
@@ -124,7 +124,7 @@ def find_launches(
 ) -> tuple[LaunchAnalysis, ...]:
     """Return what launches read of a payload, without what that costs.
 
-    :param apps: of the payload; its consumers' count where there are any.
+    :param apps: of the payload; its consumers' count if there are any.
     """
     if surroundings.consumers:
         return tuple(_consumers_launches(payload, profiles, surroundings))
@@ -200,7 +200,7 @@ def _consumers_launches(
 
 
 def _is_of(consumer: Payload, app: str, profile: LaunchProfile) -> bool:
-    """Tell whether a recorded launch is one of a consumer's app."""
+    """Return whether a recorded launch is one of a consumer's app."""
     own = profile.payloads[0].name if profile.payloads else consumer.snap.name
     return (own, profile.app) == (consumer.snap.name, app)
 
@@ -208,7 +208,7 @@ def _is_of(consumer: Payload, app: str, profile: LaunchProfile) -> bool:
 def consumer_app(consumer: Payload) -> tuple[str, str]:
     """Return the app of a consumer whose launch counts, and what reports call it.
 
-    :raises UsageError: where it has no app.
+    :raises UsageError: if it has no app.
     """
     snap = consumer.snap
     apps, _ = select_apps(snap, consumer.inventory)

@@ -210,7 +210,7 @@ def _noise_s(launches: Launches, one: str, other: str) -> float:
 
 
 def _verdicts_agree(launches: Launches, found: Sequence[Prediction]) -> bool:
-    """Tell whether the policy says the same to predicted and to measured seconds."""
+    """Return whether the policy says the same to predicted and to measured seconds."""
     by_codec = {each.codec: each for each in found}
     xz, lzo = by_codec["xz"], by_codec["lzo"]
     predicted, measured = (

@@ -65,7 +65,7 @@ LIMITS = (
 def blind_lines(
     scores: Sequence[BlindScore], before: Sequence[Sequence[BlindScore]]
 ) -> Iterator[str]:
-    """Yield the section of the page, nothing where there are no scores.
+    """Yield the section of the page, nothing if there are no scores.
 
     :param scores: of the blind set, none as long as it wasn't scored.
     :param before: of each earlier draw's.

@@ -89,7 +89,7 @@ def alone_s(launches: Launches, codec: str) -> Interval:
 
 
 def is_telling(launches: Launches, codec: str) -> bool:
-    """Tell whether what a codec adds is enough of the launch to be compared."""
+    """Return whether what a codec adds is enough of the launch to be compared."""
     return launches.added_s(codec) > TELLING_SHARE * launches.base_s
 
 

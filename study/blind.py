@@ -104,7 +104,7 @@ class BlindScore:
 
     @property
     def read_per_expected(self) -> float:
-        """Bytes read per byte expected, without end where none was expected."""
+        """Bytes read per byte expected, without end if none was expected."""
         if not self.expected_bytes:
             return float("inf")
         return self.read_bytes / self.expected_bytes
@@ -279,7 +279,7 @@ def read_scores_before() -> list[list[BlindScore]]:
 
 
 def read_scores(path: Path = SCORES) -> list[BlindScore]:
-    """Return the scores, none where the set wasn't scored yet."""
+    """Return the scores, none if the set wasn't scored yet."""
     if not path.exists():
         return []
     types = {"int": int, "float": float, "str": str}

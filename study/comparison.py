@@ -68,7 +68,7 @@ class Comparison:
 
     @property
     def read_per_expected(self) -> float | None:
-        """Bytes read over bytes expected; ``None`` where nothing is expected."""
+        """Bytes read over bytes expected; ``None`` if nothing is expected."""
         return self.read_bytes / self.expected_bytes if self.expected_bytes else None
 
     def missed(self) -> tuple[FileDifference, ...]:

@@ -185,7 +185,7 @@ def _rows(
 
 
 def read_drawn(path: Path = DRAWN) -> list[Drawn]:
-    """Return the rows of the table, none where it isn't there."""
+    """Return the rows of the table, none if it isn't there."""
     if not path.exists():
         return []
     with path.open(newline="", encoding="utf-8") as file:

@@ -58,7 +58,7 @@ class Stratum:
         return (self.origin, PROGRAM) if self.from_programs else (self.origin,)
 
     def holds(self, package: Package) -> bool:
-        """Tell whether a package's dependencies fit."""
+        """Return whether a package's dependencies fit."""
         names = package.depends | package.built_using
 
         def any_matches(pattern: str) -> bool:
@@ -152,7 +152,7 @@ STRATA = (
 def stratum_of(package: Package) -> tuple[Stratum, str] | None:
     """Return a package's stratum, and the file that shows its application.
 
-    :returns: ``None`` where a package has no application, or is of no stratum.
+    :returns: ``None`` if a package has no application, or is of no stratum.
     """
     for origin in (DESKTOP, SERVICE, PROGRAM):
         found = [path for path in package.files if _is_of(path, origin)]

@@ -140,7 +140,7 @@ def _predictors(pairs: Sequence[Pair]) -> Iterator[str]:
 
 
 def _others(pair: Pair, pairs: Sequence[Pair]) -> Sequence[Pair]:
-    """Return the other applications of a kind; all others where there are none."""
+    """Return the other applications of a kind; all others if there are none."""
     others = [each for each in pairs if each is not pair]
     alike = [each for each in others if each.xz["kind"] == pair.xz["kind"]]
     return alike or others

@@ -75,7 +75,7 @@ _CHANGES = (
 class KernelBuild:
     """A kernel, and what to ask of its mounts.
 
-    :param threads: the mount option ``threads=``; empty where there is no such choice.
+    :param threads: the mount option ``threads=``; empty if there is no such choice.
     """
 
     version: str
@@ -111,7 +111,7 @@ def builds(work: Path) -> Iterator[KernelBuild]:
 def _kinds(version: str) -> Iterator[str]:
     """Yield the decompressors that a version is asked for.
 
-    Up to two for each processor make a difference where there are several.
+    Up to two for each processor make a difference if there are several.
     """
     yield from DECOMPRESSORS
     if has_processors(version):
@@ -119,12 +119,12 @@ def _kinds(version: str) -> Iterator[str]:
 
 
 def has_choice(version: str) -> bool:
-    """Tell whether a version chooses its decompressors at mount."""
+    """Return whether a version chooses its decompressors at mount."""
     return _numbers(version) >= _FIRST_WITH_CHOICE
 
 
 def has_processors(version: str) -> bool:
-    """Tell whether a version has several processors in user mode."""
+    """Return whether a version has several processors in user mode."""
     return _numbers(version) >= _FIRST_WITH_PROCESSORS
 
 
@@ -135,7 +135,7 @@ def _numbers(version: str) -> tuple[int, ...]:
 def build_all(work: Path, versions: Sequence[str], *, jobs: int) -> None:
     """Fetch, unpack and build what isn't there yet.
 
-    :raises PrimeError: where apt or the compiler fails.
+    :raises PrimeError: if apt or the compiler fails.
     """
     for kernel in builds(work):
         if kernel.version in versions and not kernel.path.exists():
@@ -187,7 +187,7 @@ def fetch(work: Path, suite: str, packages: Sequence[str]) -> list[Path]:
     """Download packages of a Debian suite, with its security updates.
 
     :returns: their files.
-    :raises PrimeError: where apt fails.
+    :raises PrimeError: if apt fails.
     """
     state = work / "apt" / suite
     for directory in ("lists/partial", "cache/archives/partial"):
@@ -216,7 +216,7 @@ def fetch(work: Path, suite: str, packages: Sequence[str]) -> list[Path]:
 def run_quietly(command: Sequence[str], directory: Path) -> None:
     """Run a compiler or what calls one.
 
-    :raises PrimeError: where it fails, with the end of what it said.
+    :raises PrimeError: if it fails, with the end of what it said.
     """
     done = subprocess.run(
         command,

@@ -49,7 +49,7 @@ def mount(
 ) -> None:
     """Attach a file system, as the system call of this name does.
 
-    :raises OSError: where the kernel refuses.
+    :raises OSError: if the kernel refuses.
     """
     if _LIBC.mount(
         source.encode(),
@@ -240,7 +240,7 @@ def pairs(images: Mapping[str, Path], threads: str, rounds: int) -> Iterator[Lin
     """Time two processes that read a file each: from one mount, and from one each.
 
     A mount that is configured so has one decompressor. So two mounts show what a mount
-    with two would do, where there are two processors.
+    with two would do, if there are two processors.
     """
     for codec, image in images.items():
         with Image.open(image) as opened:

@@ -75,7 +75,7 @@ def mode_of(row: Mapping[str, str]) -> Mode:
 
 
 def is_reference(mode: Mode) -> bool:
-    """Tell whether the costs of a version are fitted on this kernel of it."""
+    """Return whether the costs of a version are fitted on this kernel of it."""
     return mode[1:] == REFERENCE or mode[0].startswith(HOST_VERSION)
 
 

@@ -206,7 +206,7 @@ def is_built(
 ) -> bool:
     """Build one application's tree; print why where apt can't.
 
-    :raises PrimeError: where no other could be built either, as on a full disk.
+    :raises PrimeError: if no other could be built either, as on a full disk.
     """
     try:
         build(application, output, cache, builder)

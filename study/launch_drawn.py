@@ -229,7 +229,7 @@ class Work:
 
 
 def _is_same(row: Drawn, other: Drawn) -> bool:
-    """Tell whether two rows are of one application in one draw."""
+    """Return whether two rows are of one application in one draw."""
     one, two = ((it.seed, it.release, it.package) for it in (row, other))
     return one == two
 

@@ -100,7 +100,7 @@ def measured(
 ) -> Iterator[dict[str, object]]:
     """Yield a row for every launch.
 
-    :param until: what ends one, where it isn't a window or the like.
+    :param until: what ends one, if it isn't a window or the like.
     """
     with open_payload(prime) as payload:
         app = next(iter(payload.snap.apps))
@@ -134,7 +134,7 @@ def measured(
 
 
 def print_starts(prime: Path, starts: int) -> None:
-    """Print what the program adds where all that it looks at is cached."""
+    """Print what the program adds if all that it looks at is cached."""
     with open_payload(prime) as payload, payload_copy(payload, _MEMORY) as tree:
         wanted = Recording(app=next(iter(payload.snap.apps)), required=True)
         (profile,) = recorded_profiles(payload, (wanted,), TOLD)
@@ -229,7 +229,7 @@ def print_table() -> None:
 def print_overall(
     runs: dict[tuple[str, ...], dict[tuple[str, str], list[float]]],
 ) -> None:
-    """Print the mean change where several applications ran, and what percpu adds."""
+    """Print the mean change if several applications ran, and what percpu adds."""
     ratios: dict[tuple[str, ...], list[list[float]]] = defaultdict(list)
     for place, times in runs.items():
         logs = [list(map(math.log, times["cold", kind])) for kind in _KINDS]

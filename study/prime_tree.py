@@ -10,7 +10,7 @@ where it changes what a launch reads or whether ``snap pack`` accepts the tree:
 Left alone: shebangs, ``.pc`` files, merged ``/usr`` (files stay where the .deb has
 them), and what maintainer scripts would do: no alternatives, no byte-code.
 ``prime_triggers`` does what triggers would, and ``prime_alternatives`` makes the links
-of alternatives where that is asked for.
+of alternatives if that is asked for.
 """
 
 from __future__ import annotations

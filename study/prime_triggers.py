@@ -1,7 +1,7 @@
 """What packages' triggers make in an installed system, made in a prime directory.
 
 A package's files alone don't start: GLib wants its schemas compiled, GTK a list of what
-loads which kind of picture. Where a package is installed, dpkg's triggers run the tools
+loads which kind of picture. If a package is installed, dpkg's triggers run the tools
 that make these files; for a snap, snapcraft's gnome extension or the publisher does.
 :data:`TRIGGERS` is the table of them.
 
@@ -56,7 +56,7 @@ class Trigger:
         Absolute paths of modules in it become bare names, which are found by
         ``LD_LIBRARY_PATH``.
     :param optional: whether the tool may make nothing: of an icon theme without icons,
-        as ``hicolor`` is where no package has any.
+        as ``hicolor`` is if no package has any.
     """
 
     folder: str
@@ -151,7 +151,7 @@ def run_triggers(  # noqa: PLR0913 # two trees, and what fetches packages
     :param libraries: names those of the base that modules of the tree need.
     :param cache: where .deb files are kept.
     :returns: the files that were made or changed.
-    :raises PrimeError: where a tool can't be had, fails or makes nothing: status 69.
+    :raises PrimeError: if a tool can't be had, fails or makes nothing: status 69.
     """
     due = list(_due(root))
     before = set(root.rglob("*"))

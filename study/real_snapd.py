@@ -170,7 +170,7 @@ def record_outside(folder: Path) -> LaunchProfile:
     """Record a cold launch from plain mounts.
 
     :param folder: of ``script/try-snapd``.
-    :raises ToolError: where the launch fails, or somebody drops the caches each time.
+    :raises ToolError: if the launch fails, or somebody drops the caches each time.
     """
     images = {name: next((folder / "snaps").glob(f"{name}_*.snap")) for name in ROLES}
     environment = {"SNAP": f"/{INSIDE}", "LANG": "C.UTF-8"}

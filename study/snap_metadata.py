@@ -37,7 +37,7 @@ _LIBRARY_FOLDERS = {
     "riscv64": "riscv64-linux-gnu",
     "s390x": "s390x-linux-gnu",
 }
-# Variable → what it names, where that is in the tree.
+# Variable → what it names, if that is in the tree.
 _VARIABLES = {
     "ALSA_CONFIG_PATH": ("usr/share/alsa/alsa.conf",),
     "FONTCONFIG_PATH": ("etc/fonts",),

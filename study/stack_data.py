@@ -100,7 +100,7 @@ def _median_difference(some: tuple[float, ...], others: tuple[float, ...]) -> fl
 def read_stacked() -> tuple[Stacked, ...]:
     """Read the data of all applications, in the order in which they were measured.
 
-    None where nothing was measured yet.
+    None if nothing was measured yet.
     """
     if not TIMES.exists():
         return ()

@@ -171,7 +171,7 @@ def record(starts: Launcher) -> Recorded:
 
     A mount begins with nothing in the cache.
 
-    :raises ToolError: where somebody drops the caches during every launch.
+    :raises ToolError: if somebody drops the caches during every launch.
     """
     with starts.mounted(UNCOMPRESSED):
         starts.start()  # sets up its home directory
@@ -188,7 +188,7 @@ def record(starts: Launcher) -> Recorded:
 def count_metadata(name: str, work: Path) -> None:
     """Add to what is recorded how many metadata blocks a cold launch reads.
 
-    :raises ToolError: where the kernel doesn't trace.
+    :raises ToolError: if the kernel doesn't trace.
     """
     with launcher(name, work / name) as starts:
         with starts.mounted(UNCOMPRESSED):

@@ -164,7 +164,7 @@ def _replace_rows(
 
 
 def read_rows(path: Path) -> list[dict[str, str]]:
-    """Return the rows of a table, none where it isn't there."""
+    """Return the rows of a table, none if it isn't there."""
     if not path.exists():
         return []
     with path.open(newline="", encoding="utf-8") as file:

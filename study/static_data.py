@@ -64,10 +64,10 @@ class Application:
     :param found: candidates with the classes of their blocks.
     :param reached: likewise, of a search that was made blind on purpose.
     :param unreached: likewise, what such a search doesn't reach.
-    :param reference: the reference class that it belongs to; ``None`` where such a
+    :param reference: the reference class that it belongs to; ``None`` if such a
         search misses nothing.
     :param beside: likewise, what comes into the guess because the search is blind by
-        itself; empty where it isn't.
+        itself; empty if it isn't.
     :param blindness: how much the search missed.
     :param window: whether it seems to open windows.
     :param waited_share: what the launch waited for of the work on its blocks.

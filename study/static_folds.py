@@ -68,7 +68,7 @@ class Fold:
     :param closure: how the ELF closure alone does, each file named whole.
     :param alone: how the guess does with the counts of all others.
     :param kind_out: how it does where all of its kind are left out.
-    :param blind: likewise, of a search that was made blind; ``None`` where that misses
+    :param blind: likewise, of a search that was made blind; ``None`` if that misses
         nothing.
     :param interval: of the bytes read per byte expected, by the priors of all others,
         as the guess has it.

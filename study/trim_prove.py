@@ -353,7 +353,7 @@ def _content_of(folder: Path, base: Path) -> list[str]:
 
 
 def read_rows(table: Path) -> list[dict[str, object]]:
-    """Return the rows of a table; none where it isn't there."""
+    """Return the rows of a table; none if it isn't there."""
     if not table.exists():
         return []
     with table.open(newline="", encoding="utf-8") as file:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 OTHER_USER = 65534
 REFUSED = "this machine refuses"
-"""Begins the reason of a skip where nothing is missing."""
+"""Begins the reason of a skip if nothing is missing."""
 
 _PATH = re.compile(r"/\S+")
 _TIMEOUT_S = 60.0

@@ -102,7 +102,7 @@ class CopyLifecycle(LifecycleService):
     @property
     @override
     def requires_repack(self) -> bool:
-        """Tell whether anything was built."""
+        """Return whether anything was built."""
         return self.copied
 
     def get_prime_dir(self, component: str | None = None) -> Path:

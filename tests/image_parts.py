@@ -69,7 +69,7 @@ class ImageParts:
 def take_apart(raw: bytes) -> ImageParts:
     """Return the parts of an image that is right as far as its tables go.
 
-    :raises ValueError: where it isn't (or another error: its caller tries).
+    :raises ValueError: if it isn't (or another error: its caller tries).
     """
     fields = list(SUPERBLOCK.unpack_from(raw))
     unpack = DECOMPRESSORS[fields[_CODEC]].decompress

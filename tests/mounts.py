@@ -40,7 +40,7 @@ def make_image(source: Path, image: Path, *, codec: str = "none") -> Path:
 
 
 def is_in_memory(directory: Path) -> bool:
-    """Tell whether a directory's file system is in memory, whatever is dropped."""
+    """Return whether a directory's file system is in memory, whatever is dropped."""
     command = ["stat", "--file-system", "--format=%T", str(directory)]
     kind = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     return kind.strip() in {"tmpfs", "ramfs"}

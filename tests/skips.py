@@ -57,7 +57,7 @@ _SKIPS = pytest.StashKey[list[str]]()
 
 
 def is_excused(reason: str, excuses: Sequence[Excuse] = EXCUSES) -> bool:
-    """Tell whether a skip has an excuse that holds here."""
+    """Return whether a skip has an excuse that holds here."""
     return any(each.holds and re.search(each.reason, reason) for each in excuses)
 
 

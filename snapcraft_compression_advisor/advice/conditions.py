@@ -20,7 +20,7 @@ class Answer(Enum):
 
 
 def saves_enough(saving: Saving, policy: Policy, current: Compression) -> Answer:
-    """Tell whether a launch becomes faster by as much as the policy asks.
+    """Return whether a launch becomes faster by as much as the policy asks.
 
     Where the doubt is smaller than anybody notices, the snap's codec stays.
 
@@ -46,7 +46,7 @@ def surely_saves_enough(saving: Saving, policy: Policy) -> Answer:
 
 
 def fits_in(added: Interval, xz_bytes: Interval | None, policy: Policy) -> Answer:
-    """Tell whether lzo adds no more to the image than the policy allows."""
+    """Return whether lzo adds no more to the image than the policy allows."""
     answers = []
     if policy.max_growth_bytes is not None:
         answers.append(stays_within(added, policy.max_growth_bytes))
@@ -65,7 +65,7 @@ def _reaches(figure: Interval, least: float) -> Answer:
 def pays_for_itself(
     saving: Saving, added: Interval, policy: Policy, downloads: Downloads | None = None
 ) -> Answer:
-    """Tell whether the larger download is paid for within the policy's launches.
+    """Return whether the larger download is paid for within the policy's launches.
 
     What a launch saves and how large the image is are independent of each other.
 
@@ -95,7 +95,7 @@ def all_of(answers: Iterable[Answer]) -> Answer:
 
 
 def stays_within(figure: Interval, most: float) -> Answer:
-    """Tell whether a figure is no more than a limit."""
+    """Return whether a figure is no more than a limit."""
     if figure.high <= most:
         return Answer.YES
     return Answer.NO if figure.low > most else Answer.UNKNOWN

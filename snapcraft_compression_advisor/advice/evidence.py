@@ -79,13 +79,13 @@ class Policy:
     :param deciding_apps: whether the first target app decides, or every one has
         to gain.
     :param negligible_growth: share of the image's size below which a difference of
-        size is none; keeps a snap as it is where both codecs do the same.
+        size is none; keeps a snap as it is if both codecs do the same.
     :param min_saving_share: in place of ``min_saving_s``, the share that a cold launch
         has to lose of what reading and decompressing add to it with xz.
     :param max_growth_bytes: what lzo may add to the image at most.
     :param max_growth_share: likewise, as a share of the image with xz.
     :param device_shares: of the users, by device, adding up to 1: lzo has to be worth
-        its size on average over them. Where none are given, on each device.
+        its size on average over them. If none are given, on each device.
     :param cold_start_limits_s: by device what a cold start may take, for all apps or
         by app.
     :param habits: what a user does in a month; then the month counts in place of
@@ -116,7 +116,7 @@ class Policy:
         return min(IMPERCEPTIBLE_S, self.min_saving_s / 2)
 
     def cold_start_limit_s(self, app: str, device: str) -> float | None:
-        """Return what a cold start may take; ``None`` where nothing is said of it."""
+        """Return what a cold start may take; ``None`` if nothing is said of it."""
         limit_s = self.cold_start_limits_s.get(device)
         return limit_s.get(app) if isinstance(limit_s, Mapping) else limit_s
 
@@ -143,7 +143,7 @@ class Saving:
 
     @property
     def share(self) -> Interval | None:
-        """What is saved of ``xz_added_s``; ``None`` where that isn't known."""
+        """What is saved of ``xz_added_s``; ``None`` if that isn't known."""
         whole = self.xz_added_s
         if whole is None or whole.low <= 0:
             return None
@@ -198,13 +198,13 @@ class Evidence:
     """All that the recommendation is made from.
 
     :param declared: ``compression`` of snapcraft.yaml or the codec of the snap;
-        ``None`` where it isn't known.
-    :param xz_bytes: size of the image with xz, ``None`` where it isn't available.
+        ``None`` if it isn't known.
+    :param xz_bytes: size of the image with xz, ``None`` if it isn't available.
     :param lzo_bytes: likewise with lzo.
-    :param bytes_added: what lzo adds to the image over xz; ``None`` where either isn't
+    :param bytes_added: what lzo adds to the image over xz; ``None`` if either isn't
         available.
     :param savings: of each target app on each device, the deciding app first.
-    :param averages: of each target app over the users' devices; where there are any,
+    :param averages: of each target app over the users' devices; if there are any,
         they decide in place of the savings on each device.
     :param nothing_found: apps of whose launch no file was found.
     :param without_program: apps whose program the payload doesn't hold.
@@ -238,7 +238,7 @@ def download_seconds(bytes_added: float, link_mbit_per_s: float) -> float:
     :param bytes_added: bytes that the image grew by; negative where it shrank.
     :param link_mbit_per_s: speed of the link in decimal megabits per second.
     :returns: seconds; negative where the image shrank.
-    :raises UsageError: where the speed isn't a positive number, or a figure isn't
+    :raises UsageError: if the speed isn't a positive number, or a figure isn't
         a number at all.
     """
     _refuse_nonsense(link_mbit_per_s, bytes_added)
@@ -253,7 +253,7 @@ def break_even_launches(
     :param bytes_added: bytes that the image grew by; negative where it shrank.
     :param seconds_saved: seconds that each cold launch became shorter by.
     :param link_mbit_per_s: speed of the link in decimal megabits per second.
-    :returns: launches, unrounded; 0 where no bytes are added; ``None`` where a
+    :returns: launches, unrounded; 0 if no bytes are added; ``None`` if a
         launch saves nothing, so that no number of them pays.
     :raises UsageError: as :func:`download_seconds` does.
     """

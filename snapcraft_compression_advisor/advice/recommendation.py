@@ -58,7 +58,7 @@ class Recommendation:
     :param bytes_added: what lzo adds to the image over xz.
     :param break_even_launches: cold launches that pay for ``bytes_added``.
     :param doubts: conditions of the policy that the evidence leaves open.
-    :param month: of the saving that decided; ``None`` where nothing is known of
+    :param month: of the saving that decided; ``None`` if nothing is known of
         refreshes.
     """
 
@@ -192,7 +192,7 @@ def _nothing_to_judge(evidence: Evidence) -> Reason:
 
 
 def _deciding(evidence: Evidence, policy: Policy) -> Sequence[Saving]:
-    """Return the savings that decide; none where one of their apps is unknown."""
+    """Return the savings that decide; none if one of their apps is unknown."""
     apps = [saving.app for saving in evidence.savings]
     deciding_apps = set(apps if policy.deciding_apps == "every" else apps[:1])
     if deciding_apps & {*evidence.nothing_found, *evidence.without_program}:
@@ -394,7 +394,7 @@ def _within_budgets(
 
 
 def kept_with(codec: str, start: ColdStart) -> Answer:
-    """Tell whether a cold start keeps its budget with a codec."""
+    """Return whether a cold start keeps its budget with a codec."""
     seconds = start.seconds.get(codec)
     if seconds is None:
         return Answer.UNKNOWN
@@ -426,7 +426,7 @@ def _by_budget(
 
 
 def _verdict(choice: Compression, evidence: Evidence) -> Verdict:
-    """Tell whether a choice changes what is declared; by default that is xz."""
+    """Return whether a choice changes what is declared; by default that is xz."""
     return "keep" if choice == (evidence.declared or SNAPCRAFT_DEFAULT) else "change"
 
 

@@ -106,7 +106,7 @@ def write_blocks(places: Sequence[BlockPlace], directory: Path) -> tuple[str, ..
 
     :param directory: an empty one; the files' names there are :func:`block_name`.
     :return: the group of each.
-    :raises NoInputError: where none can be read.
+    :raises NoInputError: if none can be read.
     """
     seen: set[bytes] = set()
     groups: list[str] = []
@@ -147,7 +147,7 @@ def time_blocks(
     The images should stay in memory throughout, so that storage has no part in it.
 
     :param images: by codec, each of the files of :func:`write_blocks`.
-    :raises AdvisorError: where an image can't be mounted by the kernel or read.
+    :raises AdvisorError: if an image can't be mounted by the kernel or read.
     """
     names = [block_name(number) for number in range(len(groups))]
     seconds = {codec: np.empty((rounds, len(names))) for codec in images}
@@ -180,8 +180,8 @@ def time_round(
 
     :param block_counts: by file name, how many blocks to read, from the first on.
     :return: by codec, seconds of each file, in the order of the names.
-    :raises ToolError: where the kernel doesn't mount an image.
-    :raises StorageError: where reading fails.
+    :raises ToolError: if the kernel doesn't mount an image.
+    :raises StorageError: if reading fails.
     """
     order = list(enumerate(block_counts.items()))
     random.Random(seed).shuffle(order)  # noqa: S311 # an order, not a secret
@@ -207,7 +207,7 @@ def kernel_mount(stack: ExitStack, image: Path) -> Path:
     """Mount an image until a stack ends, by the kernel.
 
     :return: where.
-    :raises ToolError: where the kernel doesn't.
+    :raises ToolError: if the kernel doesn't.
     """
     mount = stack.enter_context(mounted(image))
     if mount.method != "kernel":

@@ -100,8 +100,8 @@ def calibrate(request: CalibrationRequest, progress: Progress) -> Calibration:
 
     Everything written is removed again, also after an interruption.
 
-    :raises ToolError: where this process may not mount, or a tool is missing.
-    :raises AdvisorError: where there is nothing to read, or no room to write.
+    :raises ToolError: if this process may not mount, or a tool is missing.
+    :raises AdvisorError: if there is nothing to read, or no room to write.
     """
     _check_rights()
     places = choose_sample(request.sample, request.blocks)
@@ -134,7 +134,7 @@ def choose_sample(directory: Path, count: int) -> tuple[BlockPlace, ...]:
     The same ones each time, as long as the files stay the same. Their groups are the
     directories two levels below.
 
-    :raises NoInputError: where there are no files.
+    :raises NoInputError: if there are no files.
     """
     files = tuple(islice(_regular_files(directory), _FILES_AT_MOST))
     if not files:

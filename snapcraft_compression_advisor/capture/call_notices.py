@@ -2,7 +2,7 @@
 
 A seccomp filter holds a process that makes such a call until it was taken note of
 (seccomp_unotify(2)). It costs tens of microseconds, passes on to all that the process
-starts, and doesn't hinder programs that trace others. Where the kernel or a container
+starts, and doesn't hinder programs that trace others. If the kernel or a container
 refuses it, the launch goes on without.
 """
 
@@ -77,7 +77,7 @@ class CallFilter:
 def call_filter(
     machine: str | None = None, release: str | None = None
 ) -> CallFilter | None:
-    """Return the filter for a machine, this one by default; none where it can't be."""
+    """Return the filter for a machine, this one by default; none if it can't be."""
     numbers = re.match(r"(\d+)\.(\d+)", release or platform.release())
     found = _ARCHITECTURES.get(machine or platform.machine())
     if found is None or numbers is None:

@@ -66,7 +66,7 @@ def launch_in_turns(
     :param request: what ends a launch, and after how long it has failed.
     :param warmed: files that are also read before a warm launch: the end of a launch
         ends what reads ahead of it, too.
-    :raises AdvisorError: where an image can't be mounted, or a launch fails.
+    :raises AdvisorError: if an image can't be mounted, or a launch fails.
     """
     chance = random.Random(_SEED)  # noqa: S311 # an order, not a secret
     cold: dict[str, list[RunTime]] = defaultdict(list)

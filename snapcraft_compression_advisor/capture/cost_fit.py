@@ -58,7 +58,7 @@ def fit_costs(
     :param blocks: with every codec, ``none`` among them; groups as payloads.
     :param noise: by codec, relative standard error of the sums of times; it widens
         the intervals.
-    :raises BadDataError: where there are too few uncompressed blocks.
+    :raises BadDataError: if there are too few uncompressed blocks.
     """
     stored = [block for block in blocks if not block.compressed]
     if len(stored) < MINIMUM_BLOCKS:

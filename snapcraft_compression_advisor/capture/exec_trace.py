@@ -78,7 +78,7 @@ class ExecTrace:
 
 
 def names_our_processes(namespace: Path = Path("/proc/self/ns/pid")) -> bool:
-    """Tell whether the kernel's events have the process ids that this process sees.
+    """Return whether the kernel's events have the process ids that this process sees.
 
     A container has ids of its own, and the events have those outside of it.
 

@@ -32,7 +32,7 @@ def launch_home(directory: Path | None = None) -> Iterator[Path]:
     """Make the directories that launches may write to; they last from launch to launch.
 
     :param directory: that holds them and stays; by default one that doesn't.
-    :raises StorageError: where they can't be made.
+    :raises StorageError: if they can't be made.
     """
     with ExitStack() as stack:
         signals = stack.enter_context(deferred_signals())

@@ -50,7 +50,7 @@ class SnapRoots:
     def here(cls) -> SnapRoots:
         """Return those of this machine.
 
-        :raises ToolError: where it has no snapd.
+        :raises ToolError: if it has no snapd.
         """
         state = Path("/var/lib/snapd")
         places = (Path("/snap"), state / "snap")  # as distributions have it
@@ -87,7 +87,7 @@ class MountedSnap:
 
     @property
     def image(self) -> Path | None:
-        """Its image, ``None`` where it isn't mounted through a loop device."""
+        """Its image, ``None`` if it isn't mounted through a loop device."""
         backing = _BLOCK_DEVICES / self.device / "loop/backing_file"
         with suppress(OSError):
             return Path(backing.read_text(encoding="utf-8").rstrip("\n"))
@@ -105,7 +105,7 @@ class MountedSnap:
 def split_app_name(text: str) -> tuple[str, str | None]:
     """Return the snap's name, with an instance's key, and the app that is named.
 
-    :raises UsageError: where it is no such name.
+    :raises UsageError: if it is no such name.
     """
     found = _NAME.fullmatch(text)
     if found is None:
@@ -122,7 +122,7 @@ def find_installed(name: str, roots: SnapRoots) -> MountedSnap:
     """Find the current revision of a snap.
 
     :param name: with the key of a parallel instance.
-    :raises NoInputError: where it isn't installed, is disabled or isn't mounted.
+    :raises NoInputError: if it isn't installed, is disabled or isn't mounted.
     """
     found = _current(name, "app", roots)
     if found is not None:
@@ -149,7 +149,7 @@ def find_stack(
     """Return the snap, its content snaps, its base, and what brings snapd's programs.
 
     :param metadata: of the snap.
-    :raises NoInputError: where its base isn't mounted.
+    :raises NoInputError: if its base isn't mounted.
     """
     found = [own, *_content_snaps(own, roots)]
     if metadata.base_name != "none":

@@ -26,7 +26,7 @@ _LOST = re.compile(r"^# entries-in-buffer/entries-written: (\d+)/(\d+)", re.MULT
 class KernelTrace:
     """What the kernel wrote of its events since the trace began.
 
-    :param instance: the directory of its buffer; ``None`` where the kernel doesn't
+    :param instance: the directory of its buffer; ``None`` if the kernel doesn't
         trace for us.
     """
 
@@ -77,7 +77,7 @@ def _started(
 ) -> Path:
     """Begin a trace that ends with a stack.
 
-    :raises OSError: where this process may not, or the kernel can't.
+    :raises OSError: if this process may not, or the kernel can't.
     """
     root = next((each for each in places if (each / "instances").is_dir()), None)
     if root is None:

@@ -51,7 +51,7 @@ class LaunchState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaunchEvent:
-    """What ends a launch; where several things can, the first one does.
+    """What ends a launch; if several things can, the first one does.
 
     :param name: as ``--until`` takes it.
     :param missed: what the command didn't do where the event doesn't happen.
@@ -77,8 +77,8 @@ class LaunchEvent:
     def watching(self) -> Iterator[Watch]:
         """Begin to look out; to be called before the start.
 
-        :raises UsageError: where a window is waited for and no display is named.
-        :raises ToolError: where that display can't be opened.
+        :raises UsageError: if a window is waited for and no display is named.
+        :raises ToolError: if that display can't be opened.
         """
         if not self.window:
             yield Watch(self)
@@ -112,7 +112,7 @@ class Watch:
 
     @property
     def descriptor(self) -> int | None:
-        """Becomes readable when there is news, where there is such a thing."""
+        """Becomes readable when there is news, if there is such a thing."""
         return self._sight.descriptor if self._sight is not None else None
 
     @property
@@ -184,7 +184,7 @@ EXITED = LaunchEvent(name=_EXIT, missed="didn't end", exits=True)
 def event_named(text: str, display: str | None = None) -> LaunchEvent:
     """Return the event that ``--until`` names.
 
-    :raises ValueError: where it names none.
+    :raises ValueError: if it names none.
     """
     kind, value = parse_event(text)
     if kind == "window":

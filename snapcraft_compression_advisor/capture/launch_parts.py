@@ -32,7 +32,7 @@ def launch_parts(
     :param execs: of any processes, in order.
     :param pid: of ``snap run``.
     :param started_s: when that was started, on the monotonic clock.
-    :return: those that were seen, none where nothing was.
+    :return: those that were seen, none if nothing was.
     """
     found: dict[LaunchPart, RecordedPart] = {}
     launched = (each for each in execs if each.at_s >= started_s)
@@ -68,6 +68,6 @@ def _program(app: App) -> list[str]:
 
 
 def _is_one_of(program: str, paths: Iterable[str]) -> bool:
-    """Tell whether a program has one of the paths relative to its snap."""
+    """Return whether a program has one of the paths relative to its snap."""
     own = (path.removeprefix("$SNAP/").lstrip("/") for path in paths)
     return any(program.endswith(f"/{path}") for path in own)

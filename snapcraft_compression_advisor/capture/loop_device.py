@@ -44,7 +44,7 @@ OpenDevice = AbstractContextManager[tuple[Path, int]]
 def free_loop_device(control_path: Path = LOOP_CONTROL) -> Iterator[tuple[Path, int]]:
     """Open a loop device that is free now; yield its path and descriptor.
 
-    :raises OSError: where there is none to be had.
+    :raises OSError: if there is none to be had.
     """
     control = os.open(control_path, os.O_RDWR | os.O_CLOEXEC)
     try:
@@ -67,8 +67,8 @@ def loop_device(
 
     :param image: descriptor of the file, which the kernel keeps open in its turn.
     :param open_free: opens a device that is free, until somebody else takes it.
-    :raises OSError: where there is no device to be had.
-    :raises ToolError: where the kernel is too old.
+    :raises OSError: if there is no device to be had.
+    :raises ToolError: if the kernel is too old.
     """
     for _ in range(_ATTEMPTS):
         with open_free() as (path, device):
@@ -107,7 +107,7 @@ def device_read_ahead(
     :param path: somewhere on the file system.
     :param wanted_kb: in KiB; ``None`` leaves it.
     :param settings: the kernel's directory of what can be set of each device.
-    :return: what is in force then, ``None`` where the kernel doesn't tell.
+    :return: what is in force then, ``None`` if the kernel doesn't tell.
     """
     device = path.stat().st_dev
     setting = settings / f"{os.major(device)}:{os.minor(device)}" / "read_ahead_kb"
@@ -129,7 +129,7 @@ def open_with_read_ahead(
 
     :param settings: as in :func:`device_read_ahead`.
     :return: its descriptor, closed at the end.
-    :raises OSError: where it can't be opened.
+    :raises OSError: if it can't be opened.
     """
     with device_read_ahead(path, read_ahead_kb, settings=settings):
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)

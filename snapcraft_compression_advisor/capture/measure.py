@@ -104,10 +104,10 @@ def measure(
     Every round goes through all codecs, beginning with another one each time, so
     that a machine that gets slower or faster meanwhile does so for all of them.
     Each cold launch has a mount of its own: the kernel and squashfuse keep some
-    blocks of a mount where no dropping of caches reaches them. All are mounted at the
+    blocks of a mount if no dropping of caches reaches them. All are mounted at the
     same place, since applications keep paths in caches of their own.
 
-    :raises AdvisorError: where an image can't be made, or a launch fails.
+    :raises AdvisorError: if an image can't be made, or a launch fails.
     """
     with (
         packed_images(
@@ -173,7 +173,7 @@ class _Rounds:
                 yield codec
 
     def mounted(self, codec: str) -> AbstractContextManager[Mount]:
-        """Mount a codec's image where all are mounted."""
+        """Mount a codec's image if all are mounted."""
         return mounted(
             self.images.paths[codec],
             read_ahead_kb=self.request.read_ahead_kb,
@@ -228,7 +228,7 @@ def make_cold(image: Path) -> None:
     Else the image's own pages are dropped. What was cached of its files went with
     the mount before.
 
-    :raises AdvisorError: where that fails.
+    :raises AdvisorError: if that fails.
     """
     if can_drop_caches():
         drop_caches()

@@ -45,7 +45,7 @@ class MetadataReads:
         """Return how many metadata blocks were read from a mount.
 
         :param image: that is mounted there, uncompressed.
-        :returns: ``None`` where the kernel doesn't tell.
+        :returns: ``None`` if the kernel doesn't tell.
         """
         text = self._trace.whole_text()
         if text is None:

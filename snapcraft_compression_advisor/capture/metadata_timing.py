@@ -83,7 +83,7 @@ def time_metadata(
     :param images: by codec, each with the directories of :func:`write_directories`;
         they should stay in memory throughout.
     :return: by codec, seconds of a block; the ends are those of the rounds.
-    :raises ToolError: where the kernel doesn't mount an image.
+    :raises ToolError: if the kernel doesn't mount an image.
     """
     looked_up = _DIRECTORIES - _UNTIMED
     seconds = {codec: np.empty((rounds, looked_up)) for codec in images}

@@ -29,7 +29,7 @@ _MISSED = re.compile(
 
 
 def can_trace() -> bool:
-    """Tell whether strace is installed."""
+    """Return whether strace is installed."""
     return shutil.which(_STRACE) is not None
 
 

@@ -74,7 +74,7 @@ class Mount:
 
 
 def may_administer(status: Path = Path("/proc/self/status")) -> bool:
-    """Tell whether this process has CAP_SYS_ADMIN, where it runs.
+    """Return whether this process has CAP_SYS_ADMIN, where it runs.
 
     :param status: what the kernel says of a process; see proc_pid_status(5).
     """
@@ -84,7 +84,7 @@ def may_administer(status: Path = Path("/proc/self/status")) -> bool:
 
 
 def can_mount(loop_control: Path = LOOP_CONTROL) -> bool:
-    """Tell whether this process may have the kernel mount an image.
+    """Return whether this process may have the kernel mount an image.
 
     That takes CAP_SYS_ADMIN and a free loop device, which containers often lack.
 
@@ -115,10 +115,10 @@ def mounted(
     :param read_ahead_kb: for files of the mount and for the image itself, where the
         kernel mounts it.
     :param at: an empty directory to mount it at; by default a temporary one.
-    :raises NoInputError: where the image can't be opened.
-    :raises BadDataError: where it is no squashfs image.
-    :raises StorageError: where reading it fails, or no directory can be made.
-    :raises ToolError: where the kernel lacks its codec, or neither way of mounting
+    :raises NoInputError: if the image can't be opened.
+    :raises BadDataError: if it is no squashfs image.
+    :raises StorageError: if reading it fails, or no directory can be made.
+    :raises ToolError: if the kernel lacks its codec, or neither way of mounting
         is open to this process.
     """
     codec = _codec(image)
@@ -138,8 +138,8 @@ def mounted(
 def mount_point(at: Path | None = None) -> Iterator[Path]:
     """Make an empty directory to mount images at, removed at the end.
 
-    :param at: taken instead, where it is given.
-    :raises StorageError: where none can be made.
+    :param at: taken instead, if it is given.
+    :raises StorageError: if none can be made.
     """
     if at is not None:
         yield at
@@ -204,8 +204,8 @@ def _mount_kernel(image: Path, root: Path, *, codec: str, read_ahead_kb: int) ->
 def _mount_device(device: Path, root: Path, codec: str) -> None:
     """Mount a device that holds an image with a sound superblock.
 
-    :raises OSError: where the kernel refuses.
-    :raises ToolError: where it lacks squashfs or the codec.
+    :raises OSError: if the kernel refuses.
+    :raises ToolError: if it lacks squashfs or the codec.
     """
     try:
         system_mount(device, root, "squashfs")
@@ -225,7 +225,7 @@ def _mount_device(device: Path, root: Path, codec: str) -> None:
 def system_mount(device: Path, root: Path, file_system: str) -> None:
     """Mount a device read-only, without devices of its own and set-user-ID programs.
 
-    :raises OSError: where the kernel refuses.
+    :raises OSError: if the kernel refuses.
     """
     _mount(device, root, file_system, _READ_ONLY_NO_SETUID_NO_DEVICES)
 
@@ -233,7 +233,7 @@ def system_mount(device: Path, root: Path, file_system: str) -> None:
 def virtual_mount(file_system: str, root: Path) -> None:
     """Mount a file system of the kernel that has no device, writable.
 
-    :raises OSError: where the kernel refuses.
+    :raises OSError: if the kernel refuses.
     """
     _mount(Path("none"), root, file_system, _VIRTUAL)
 
@@ -241,7 +241,7 @@ def virtual_mount(file_system: str, root: Path) -> None:
 def memory_mount(root: Path, *, size_bytes: int, files: int) -> None:
     """Mount a file system in memory that takes so much and no more.
 
-    :raises OSError: where the kernel refuses.
+    :raises OSError: if the kernel refuses.
     """
     bounds = f"size={size_bytes},nr_inodes={files},mode=700"
     flags = _VIRTUAL & ~_NO_EXECUTION
@@ -251,7 +251,7 @@ def memory_mount(root: Path, *, size_bytes: int, files: int) -> None:
 def bind_mount(directory: Path, root: Path) -> None:
     """Show a directory at another place too, read-only as above.
 
-    :raises OSError: where the kernel refuses.
+    :raises OSError: if the kernel refuses.
     """
     _mount(directory, root, "", _BIND)
     try:
@@ -279,7 +279,7 @@ def _mount(
 def find_squashfuse() -> str:
     """Return squashfuse's path.
 
-    :raises ToolError: where it or what it needs isn't installed.
+    :raises ToolError: if it or what it needs isn't installed.
     """
     program = next(filter(None, map(shutil.which, _PROGRAMS)), None)
     if program is None:
@@ -295,7 +295,7 @@ def find_squashfuse() -> str:
 def fuse_mount(image: Path, root: Path) -> Iterator[None]:
     """Mount an image through squashfuse, and unmount it at the end.
 
-    :raises ToolError: where squashfuse or FUSE is missing, or refuses the image.
+    :raises ToolError: if squashfuse or FUSE is missing, or refuses the image.
     """
     program = find_squashfuse()
     # Root's launches are another user's.

@@ -65,10 +65,10 @@ def mount_blocks(
 
 
 def _hits(touch: Touch, mark: int) -> bool:
-    """Tell whether a page with a mark was used itself.
+    """Return whether a page with a mark was used itself.
 
     The kernel leaves such pages out when it maps those around a fault
-    (``next_uptodate_folio`` in ``mm/filemap.c``). So where several pages came together,
+    (``next_uptodate_folio`` in ``mm/filemap.c``). So if several pages came together,
     it most likely wasn't, but for a file's second page: the loader's tables are there.
     """
     is_seen = touch.is_read or touch.first == touch.last or mark == 1

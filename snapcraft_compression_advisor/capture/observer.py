@@ -89,7 +89,7 @@ class Observer:
     def wait(self, started_s: float, *, timeout_s: float) -> float:
         """Return when the event happened, in seconds from the start.
 
-        :raises ToolError: where it doesn't.
+        :raises ToolError: if it doesn't.
         """
         with selectors.DefaultSelector() as selector:
             self._register(selector)
@@ -187,7 +187,7 @@ class Observer:
     def _check_exit(self, selector: selectors.BaseSelector) -> None:
         """Take the command's end for a failure, unless others of it go on.
 
-        :raises ToolError: where nothing is left to wait for.
+        :raises ToolError: if nothing is left to wait for.
         """
         status = self._tree.exit_status
         if status is None:

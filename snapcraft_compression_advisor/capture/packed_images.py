@@ -46,8 +46,8 @@ def packed_images(
     out.
 
     :param scratch: directory to write to; the system's temporary one by default.
-    :raises ToolError: where no codec is left, or mksquashfs is missing or fails.
-    :raises StorageError: where the disk is too small, or files vanish.
+    :raises ToolError: if no codec is left, or mksquashfs is missing or fails.
+    :raises StorageError: if the disk is too small, or files vanish.
     """
     if not can_mount():
         find_squashfuse()  # before minutes of packing

@@ -53,7 +53,7 @@ _DROP_CACHES = Path("/proc/sys/vm/drop_caches")
 
 
 def can_drop_caches() -> bool:
-    """Tell whether this process may drop the caches of the whole system."""
+    """Return whether this process may drop the caches of the whole system."""
     return os.access(_DROP_CACHES, os.W_OK, effective_ids=True)
 
 
@@ -61,7 +61,7 @@ def drop_caches(control: Path = _DROP_CACHES) -> None:
     """Drop all clean pages, directory entries and inodes from the caches.
 
     :param control: the kernel's file that drops what is written to it names.
-    :raises ToolError: where this process may not.
+    :raises ToolError: if this process may not.
     """
     os.sync()
     try:
@@ -74,7 +74,7 @@ def drop_caches(control: Path = _DROP_CACHES) -> None:
 def drop_file_cache(path: Path) -> None:
     """Drop one file's pages from the cache; its owner may always do that.
 
-    :raises StorageError: where the file can't be written back to its disk.
+    :raises StorageError: if the file can't be written back to its disk.
     """
     try:
         with path.open("rb") as file:
@@ -91,7 +91,7 @@ def evict(root: Path, inventory: Inventory) -> tuple[str, ...]:
     :param root: the payload's directory.
     :return: paths of files of which pages are still there: others map them, or they
         are on a file system in memory.
-    :raises StorageError: where a file can't be read or written back.
+    :raises StorageError: if a file can't be read or written back.
     """
     left = []
     try:
@@ -139,8 +139,8 @@ def resident_blocks(root: Path, inventory: Inventory) -> tuple[ProfileFile, ...]
     :param root: where the payload is mounted.
     :param inventory: of the payload, which tells the names of one file.
     :return: sorted by path; files without resident blocks are left out.
-    :raises ToolError: where this user may not see the residency of the files.
-    :raises StorageError: where the mount lacks files of the inventory.
+    :raises ToolError: if this user may not see the residency of the files.
+    :raises StorageError: if the mount lacks files of the inventory.
     """
     prefix = f"{root}/"
     return tuple(
@@ -193,7 +193,7 @@ def resident_share(path: Path) -> float:
     """Return how much of a file is in the page cache, 0 to 1.
 
     :param path: of a regular file that isn't empty and belongs to this user.
-    :raises StorageError: where it can't be read.
+    :raises StorageError: if it can't be read.
     """
     try:
         with path.open("rb") as file:
@@ -212,7 +212,7 @@ def resident_pages(descriptor: int) -> NDArray[np.bool_]:
     """Return for every page of a file whether it is in the page cache.
 
     :param descriptor: of a regular file.
-    :raises OSError: where it can't be mapped.
+    :raises OSError: if it can't be mapped.
     """
     size_bytes = os.fstat(descriptor).st_size
     if not size_bytes:
@@ -268,7 +268,7 @@ def _check_allowed(path: str, descriptor: int) -> None:
 
 
 def _may_see(status: os.stat_result, path: str) -> bool:
-    """Tell whether this user may see which pages of a file are in the cache.
+    """Return whether this user may see which pages of a file are in the cache.
 
     That takes owning it, being allowed to write it, or CAP_FOWNER over its owner
     (``can_do_mincore`` in Linux's ``mm/mincore.c``).
@@ -282,7 +282,7 @@ def _may_see(status: os.stat_result, path: str) -> bool:
 
 
 def _has_all_users() -> bool:
-    """Tell whether this isn't a user namespace of a few users."""
+    """Return whether this isn't a user namespace of a few users."""
     return _USER_MAP.read_text(encoding="ascii").split() == ["0", "0", _ALL_USERS]
 
 
@@ -307,7 +307,7 @@ def _runs(blocks: NDArray[np.intp]) -> tuple[tuple[int, int], ...]:
 def fit_for_replay(profile: LaunchProfile, inventory: Inventory) -> FittedProfile:
     """Return what of a profile a payload holds.
 
-    :raises BadDataError: where that is nothing.
+    :raises BadDataError: if that is nothing.
     """
     fitted = fit_profile(profile, inventory)
     if not fitted.launch_set.files:
@@ -327,7 +327,7 @@ def replay(root: Path, files: Iterable[LaunchFile]) -> float:
 
     :param root: where the payload is mounted.
     :return: seconds.
-    :raises StorageError: where reading fails.
+    :raises StorageError: if reading fails.
     """
     buffer = memoryview(bytearray(_FIRST_READ_BYTES))
     with _reading(root):
@@ -342,7 +342,7 @@ def walk(root: Path) -> float:
 
     :param root: where the payload is mounted.
     :return: seconds.
-    :raises StorageError: where reading fails.
+    :raises StorageError: if reading fails.
     """
     buffer = memoryview(bytearray(_WALK_READ_BYTES))
     with _reading(root):

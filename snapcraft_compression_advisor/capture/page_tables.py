@@ -127,7 +127,7 @@ class PageTables:
     def notice(self, call: HeldCall) -> None:
         """Take note of what a system call reads, or of all before a process ends.
 
-        :raises OSError: where the process is gone, or hides from its user.
+        :raises OSError: if the process is gone, or hides from its user.
         """
         with self._lock:
             if self._has_ended:

@@ -29,7 +29,7 @@ class Difference:
     :param saved_s: mean of the rounds' differences, with its confidence interval.
     :param times_faster: geometric mean of the rounds' ratios, which has the same
         meaning whichever is divided by which (Fleming and Wallace, *How Not to Lie
-        with Statistics*, 1986), with its confidence interval; ``None`` where a run
+        with Statistics*, 1986), with its confidence interval; ``None`` if a run
         took no time.
     """
 
@@ -41,7 +41,7 @@ class Difference:
 def difference(slower: Sample, faster: Sample) -> Difference | None:
     """Return how much less time the second of two things takes than the first.
 
-    :returns: ``None`` where there are fewer than two rounds.
+    :returns: ``None`` if there are fewer than two rounds.
     """
     pairs = list(zip(slower.runs_s, faster.runs_s, strict=False))
     if len(pairs) < 2:  # noqa: PLR2004 # a spread takes two

@@ -18,11 +18,11 @@ from ..squashfs.mksquashfs import unpack
 def payload_copy(payload: Payload, scratch: Path | None) -> Iterator[Path]:
     """Give a directory with a payload's files; removed at the end.
 
-    Its files are hard links where that is possible: one that is to be changed is
+    Its files are hard links if that is possible: one that is to be changed is
     unlinked first.
 
     :param scratch: where it goes; the system's temporary directory by default.
-    :raises AdvisorError: where there is no room.
+    :raises AdvisorError: if there is no room.
     """
     advice = "Set TMPDIR to a directory on a larger disk."
     with scratch_directory(scratch, resolution=advice) as folder:

@@ -57,7 +57,7 @@ class PreparedProcess:
     error come out of one descriptor, which doesn't block.
 
     :param information: descriptor on which bubblewrap reports the launch.
-    :raises ToolError: where not even the advisor's own interpreter starts.
+    :raises ToolError: if not even the advisor's own interpreter starts.
     """
 
     def __init__(self, request: StartRequest, *, information: int | None) -> None:
@@ -87,7 +87,7 @@ class PreparedProcess:
     def make_ready(self) -> None:
         """Do all that comes before the start.
 
-        :raises ToolError: where that isn't possible.
+        :raises ToolError: if that isn't possible.
         """
         self._send(self._specification())
         report = self._next_report()
@@ -99,7 +99,7 @@ class PreparedProcess:
 
         :param notices: takes the calls that the request's filter holds.
         :returns: the monotonic clock right before, in seconds.
-        :raises ToolError: where there is no such program or it can't be run.
+        :raises ToolError: if there is no such program or it can't be run.
         """
         self._send(b"go\n")
         if notices is not None and self._request.call_filter is not None:
@@ -112,7 +112,7 @@ class PreparedProcess:
         return int(started) * _NANOSECOND_S
 
     def has_ended(self, status: int | None) -> None:
-        """Take note that the process was waited for, ``None`` where it goes on."""
+        """Take note that the process was waited for, ``None`` if it goes on."""
         self._process.returncode = status
 
     def close(self) -> None:
@@ -135,7 +135,7 @@ class PreparedProcess:
             os.write(self._request_pipe, text)
 
     def _next_report(self) -> str:
-        """Return the starter's next line, nothing where it has gone."""
+        """Return the starter's next line, nothing if it has gone."""
         poll = select.poll()
         poll.register(self._report_pipe, select.POLLIN)
         line = b""

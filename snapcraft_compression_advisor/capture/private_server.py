@@ -36,8 +36,8 @@ def private_server(
     :param resolution: what to do where the server doesn't start.
     :param place: where to make the directory; by default, where temporary files go.
     :returns: that line, and the directory.
-    :raises StorageError: where the directory can't be made or written to.
-    :raises ToolError: where the server doesn't start.
+    :raises StorageError: if the directory can't be made or written to.
+    :raises ToolError: if the server doesn't start.
     """
     with deferred_signals() as signals:
         try:

@@ -36,7 +36,7 @@ def process_tree(request: StartRequest) -> Iterator[ProcessTree]:
 
     On the way out the command and all its descendants are ended, whatever happens.
 
-    :raises ToolError: where it can't be prepared.
+    :raises ToolError: if it can't be prepared.
     """
     with deferred_signals() as signals, contextlib.ExitStack() as resources:
         resources.callback(_set_subreaper, on=_set_subreaper(on=True))
@@ -73,7 +73,7 @@ class ProcessTree:
     def make_ready(self) -> None:
         """Do all that comes before the start; figures count from here on.
 
-        :raises ToolError: where that isn't possible.
+        :raises ToolError: if that isn't possible.
         """
         self.process.make_ready()
         self._before = self._total_cpu_s()
@@ -99,7 +99,7 @@ class ProcessTree:
         return list(found.values())
 
     def _is_other(self, child: psutil.Process) -> bool:
-        """Tell whether a child of ours isn't of the tree.
+        """Return whether a child of ours isn't of the tree.
 
         Children that we had before aren't, nor those that we start meanwhile: these
         are in our session, which nobody can join.
@@ -142,7 +142,7 @@ class ProcessTree:
         return total
 
     def waits_for_storage(self) -> bool:
-        """Tell whether a thread does."""
+        """Return whether a thread does."""
         return any("D" in thread_states(pid) for pid in self.process_ids())
 
     def notice_exit(self) -> None:
@@ -154,7 +154,7 @@ class ProcessTree:
     def end(self) -> None:
         """End all processes: politely, then not.
 
-        :raises ToolError: where one doesn't even end when it is killed.
+        :raises ToolError: if one doesn't even end when it is killed.
         """
         try:
             self._signal(self.process_ids(), signal.SIGCONT)

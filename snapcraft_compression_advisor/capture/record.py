@@ -62,7 +62,7 @@ def record_residency(
     The blocks are those in the page cache at the event, read while all processes
     of the launch stand still. A launch with warm caches follows, for its time.
 
-    :raises AdvisorError: where the image can't be made or mounted, or the launch
+    :raises AdvisorError: if the image can't be made or mounted, or the launch
         fails.
     """
     with ExitStack() as stack:
@@ -113,7 +113,7 @@ class _Recorder:
     def record(self) -> LaunchProfile | None:
         """Launch with cold caches, look what they hold, and launch again.
 
-        :returns: ``None`` where somebody dropped the caches meanwhile.
+        :returns: ``None`` if somebody dropped the caches meanwhile.
         """
         files: tuple[ProfileFile, ...] = ()
         metadata_blocks: int | None = None

@@ -123,7 +123,7 @@ def _launch_undisturbed(
 ) -> tuple[_Seen, Launched, Launched]:
     """Launch evicted and then warm, again where somebody dropped the caches.
 
-    :raises ToolError: where that happened each time.
+    :raises ToolError: if that happened each time.
     """
     for attempt in range(1, ATTEMPTS + 1):
         progress(
@@ -208,7 +208,7 @@ def directory_files(
 def _is_mapped_unseen(
     payload: Payload, file: ProfileFile, touches: Sequence[Touch] | None
 ) -> bool:
-    """Tell whether more of a program or library is cached than was seen to be used."""
+    """Return whether more of a program or library is cached than was seen to be used."""
     if file.blocks[-1][1] == 0 or not all(touch.is_read for touch in touches or ()):
         return False
     if touches == []:  # it was seen mapped, and nobody touched it

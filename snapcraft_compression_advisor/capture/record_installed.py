@@ -93,7 +93,7 @@ def installed_snap(name: str, roots: SnapRoots) -> Iterator[InstalledSnap]:
     """Open an installed snap.
 
     :param name: with the key of a parallel instance.
-    :raises AdvisorError: where it can't be recorded here.
+    :raises AdvisorError: if it can't be recorded here.
     """
     if not can_drop_caches():
         message = "Recording an installed snap needs root"
@@ -120,7 +120,7 @@ def record_installed(
     those that were there before: other programs use them.
 
     :param note: told what is in doubt; like progress, but to stay on the screen.
-    :raises AdvisorError: where the launch fails.
+    :raises AdvisorError: if the launch fails.
     """
     recorder = _Recorder(snap, request, note or progress)
     if request.warm_up:
@@ -157,7 +157,7 @@ class _Recorder:
         self._inventories = {snap.stack[0].device: snap.payload.inventory}
 
     def record(self) -> LaunchProfile | None:
-        """Launch cold and warm; ``None`` where somebody dropped the caches."""
+        """Launch cold and warm; ``None`` if somebody dropped the caches."""
         own = self._snap.stack[0]
         drop_caches()
         before = {each.device: self._resident(each) for each in self._snap.stack}
@@ -202,7 +202,7 @@ class _Recorder:
     ) -> tuple[Launched, tuple[RecordedPart, ...]]:
         """Launch once, and return the parts that the kernel's trace shows.
 
-        :raises ToolError: where the launch fails.
+        :raises ToolError: if the launch fails.
         """
         app, roots = self._request.app, self._snap.roots
         with (

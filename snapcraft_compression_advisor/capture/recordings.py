@@ -75,13 +75,13 @@ def recorded_profiles(  # noqa: PLR0913 # keywords, but for the first three
     again: bool = False,
     within: Isolation = NOTHING_BESIDE,
 ) -> tuple[LaunchProfile, ...]:
-    """Return the launches that settings ask to record, kept ones where there are any.
+    """Return the launches that settings ask to record, kept ones if there are any.
 
     :param apps: the target apps, as far as they are named.
     :param again: whether to start even those whose recording is kept.
     :param within: has the base and the content snaps that a launch sees.
-    :raises UsageError: where the snap has no such app.
-    :raises AdvisorError: where a required launch can't be recorded.
+    :raises UsageError: if the snap has no such app.
+    :raises AdvisorError: if a required launch can't be recorded.
     """
     if payload.snap.type == COMPONENT_TYPE:
         return ()
@@ -112,7 +112,7 @@ def isolated_request(
     :param wanted: which app, until when.
     :param doing: what is done with it, for the user.
     :param within: has the base and the content snaps that a launch sees.
-    :raises AdvisorError: where it can't be started so here.
+    :raises AdvisorError: if it can't be started so here.
     """
     app = _app(payload, wanted, ())
     with _Launch(payload, app, wanted, told, within).request(doing) as request:
@@ -197,7 +197,7 @@ class _Launch:
     def profile(self, *, again: bool) -> LaunchProfile:
         """Return the recording that is kept, else make one and keep it.
 
-        :raises AdvisorError: where it can't be made.
+        :raises AdvisorError: if it can't be made.
         """
         self._told.progress("Reading the payload for its digest")
         digest = payload_digest(self._payload)
@@ -297,7 +297,7 @@ class _Launch:
 
 
 class _Kept:
-    """Where a recording is kept, in the user's cache directory.
+    """If a recording is kept, in the user's cache directory.
 
     :param debug: is told of what can't be read or written; a cache is only that.
     """
@@ -307,7 +307,7 @@ class _Kept:
         self._debug = debug
 
     def read(self, app: str) -> LaunchProfile | None:
-        """Return the recording, ``None`` where there is none that can be used."""
+        """Return the recording, ``None`` if there is none that can be used."""
         if not self._path.exists():
             return None
         try:
@@ -347,7 +347,7 @@ def _cache_directory() -> Path:
 def found_isolation(payload: Payload) -> Iterator[Isolation]:
     """Find how a program can be isolated here, and bring a session bus for it.
 
-    :raises AdvisorError: where it can't be, or the bus doesn't start.
+    :raises AdvisorError: if it can't be, or the bus doesn't start.
     """
     isolation = find_isolation(payload)
     with session_bus() as bus:
@@ -357,7 +357,7 @@ def found_isolation(payload: Payload) -> Iterator[Isolation]:
 def find_isolation(payload: Payload) -> Isolation:
     """Return how a program is isolated here, tried with one that does nothing.
 
-    :raises ToolError: where it can't be.
+    :raises ToolError: if it can't be.
     """
     snap, refusal = payload.snap, isolation_refusal()
     if refusal is None:
@@ -375,7 +375,7 @@ def find_isolation(payload: Payload) -> Isolation:
 
 
 def isolation_refusal() -> str | None:
-    """Return why nothing can be isolated here, ``None`` where it can."""
+    """Return why nothing can be isolated here, ``None`` if it can."""
     program = shutil.which(BUBBLEWRAP)
     if program is None:
         return _MISSING
@@ -386,7 +386,7 @@ def isolation_refusal() -> str | None:
 
 @functools.cache
 def _refusal(_program: str) -> str | None:
-    """Return why bubblewrap isolates nothing here, ``None`` where it does."""
+    """Return why bubblewrap isolates nothing here, ``None`` if it does."""
     command = Command(words=("true",), isolation=Isolation())
     try:
         time_launch(command, _TRIAL, EXITED, timeout_s=_PROBE_TIMEOUT_S)

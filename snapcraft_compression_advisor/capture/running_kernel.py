@@ -69,7 +69,7 @@ def _options(root: Path, release: str) -> tuple[Mapping[str, str], str]:
 
 
 def _text(path: Path) -> str:
-    """Return a configuration's text; nothing where it can't be read."""
+    """Return a configuration's text; nothing if it can't be read."""
     opener = gzip.open if path.suffix == ".gz" else open
     with suppress(OSError, EOFError, zlib.error), opener(path, "rb") as file:
         return file.read(_MOST_BYTES).decode("utf-8", errors="replace")

@@ -20,7 +20,7 @@ NOISY_SHARE = 0.1
 class RunTime:
     """What one run took.
 
-    :param user_s: processor time of its processes in user mode; ``None`` where it
+    :param user_s: processor time of its processes in user mode; ``None`` if it
         isn't known.
     :param system_s: in the kernel, which decompresses for who reads.
     """
@@ -35,7 +35,7 @@ class Sample:
     """One thing, timed several times.
 
     :param runs_s: seconds of each run, in the order of the runs; at least one.
-    :param user_s: processor time of each run in user mode; ``None`` where it isn't
+    :param user_s: processor time of each run in user mode; ``None`` if it isn't
         known.
     :param system_s: likewise in the kernel.
     """

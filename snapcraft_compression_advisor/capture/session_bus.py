@@ -41,9 +41,9 @@ are another user's."""
 def session_bus() -> Iterator[Path | None]:
     """Start a bus, and end it with the block, on signals too.
 
-    :returns: where it listens; ``None`` where no dbus-daemon is installed.
-    :raises StorageError: where its configuration can't be written.
-    :raises ToolError: where it doesn't start.
+    :returns: where it listens; ``None`` if no dbus-daemon is installed.
+    :raises StorageError: if its configuration can't be written.
+    :raises ToolError: if it doesn't start.
     """
     if shutil.which(PROGRAM) is None:
         yield None

@@ -22,7 +22,7 @@ REVISION = "x1"
 """As snapd numbers the first revision installed from a file."""
 
 INSIDE = "/run/compression-advisor"
-"""Where a launch in a root of its own sees its home."""
+"""If a launch in a root of its own sees its home."""
 
 _ARCHITECTURES = {
     "aarch64": "arm64",

@@ -48,7 +48,7 @@ def snap_run(instance: str, app: str, *, program: str) -> Iterator[Command]:
 
     :param instance: the snap, with the key of a parallel instance.
     :param program: ``snap``.
-    :raises ToolError: where the launch fails, with what to do about it.
+    :raises ToolError: if the launch fails, with what to do about it.
     """
     name = instance if app == instance.partition("_")[0] else f"{instance}.{app}"
     words: tuple[str, ...] = (program, "run", name)

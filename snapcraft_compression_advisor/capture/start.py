@@ -55,7 +55,7 @@ _NO_CORE_BYTES = 1
 (``do_coredump`` in Linux's ``fs/coredump.c``)."""
 
 PROGRAM_DIRECTORIES = (*(part.lstrip("/") for part in PATH.split(":")), "")
-"""Where a bare program name is looked up in a payload, in this order."""
+"""If a bare program name is looked up in a payload, in this order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +110,7 @@ class Launched:
 def app_command(payload: Payload, app: str) -> Command:
     """Return how snapd starts an app: its command-chain, then its command.
 
-    :raises UsageError: where the snap has no such app, or that has no command.
+    :raises UsageError: if the snap has no such app, or that has no command.
     """
     description = payload.snap.apps.get(app)
     if description is None or not description.command:
@@ -139,7 +139,7 @@ def app_command(payload: Payload, app: str) -> Command:
 def given_command(payload: Payload, words: Sequence[str]) -> Command:
     """Return a command whose program is looked up in the payload, then on the host.
 
-    :raises UsageError: where there are none.
+    :raises UsageError: if there are none.
     """
     if not words:
         message = "No command to start"
@@ -175,7 +175,7 @@ def time_launch(  # noqa: PLR0913 # three say what, five say how
     :param noticed: called with system calls before they are made, where the kernel
         reports them; in a thread of its own, until all processes have ended.
     :param frozen: called at the event, while every process stands still.
-    :raises ToolError: where the command can't be started, ends before the event or
+    :raises ToolError: if the command can't be started, ends before the event or
         doesn't come to it in time.
     """
     with ExitStack() as stack:
@@ -227,7 +227,7 @@ def start_request(
 ) -> StartRequest:
     """Return how a command is started from a payload at some place.
 
-    :raises UsageError: where a root of its own isn't possible.
+    :raises UsageError: if a root of its own isn't possible.
     """
     if command.installed:
         return StartRequest(

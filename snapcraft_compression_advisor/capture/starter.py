@@ -158,7 +158,7 @@ def _have_calls_noticed(seccomp: int, program: list[list[int]], channel: int) ->
 
 
 def _filter_calls(seccomp: int, program: list[list[int]]) -> int:
-    """Set a filter, and return the descriptor of its calls; -1 where that fails."""
+    """Set a filter, and return the descriptor of its calls; -1 if that fails."""
     filter_, _kept = _packed(program)
     libc = ctypes.CDLL(None, use_errno=True)
     set_filter, new = _SECCOMP_SET_MODE_FILTER, _SECCOMP_FILTER_FLAG_NEW_LISTENER

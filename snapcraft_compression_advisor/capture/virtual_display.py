@@ -1,4 +1,4 @@
-"""An X display without a screen, brought for launches where there is none."""
+"""An X display without a screen, brought for launches if there is none."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _COOKIE_BYTES = 16
 
 
 def can_bring_display() -> bool:
-    """Tell whether Xvfb is installed."""
+    """Return whether Xvfb is installed."""
     return shutil.which(PROGRAM) is not None
 
 
@@ -39,8 +39,8 @@ def virtual_display() -> Iterator[None]:
     them, and only this user's clients get in. The server ends with the block, on
     signals too, and with this process if that is killed.
 
-    :raises StorageError: where the key can't be written.
-    :raises ToolError: where the server doesn't start.
+    :raises StorageError: if the key can't be written.
+    :raises ToolError: if the server doesn't start.
     """
     advice = "Choose a display with --display, or set DISPLAY."
     with (
@@ -68,7 +68,7 @@ def own_display() -> Iterator[None]:
 
     On the user's, a program could read what is typed.
 
-    :raises AdvisorError: where Xvfb doesn't start.
+    :raises AdvisorError: if Xvfb doesn't start.
     """
     with virtual_display() if can_bring_display() else _named("", Path(os.devnull)):
         yield

@@ -59,8 +59,8 @@ def open_display(name: str | None) -> Iterator[Display]:
     """Connect to a display.
 
     :param name: as in ``DISPLAY``, which is the default.
-    :raises UsageError: where neither names one.
-    :raises ToolError: where it can't be opened.
+    :raises UsageError: if neither names one.
+    :raises ToolError: if it can't be opened.
     """
     name = name or os.environ.get("DISPLAY")
     if not name:
@@ -193,7 +193,7 @@ class WindowSight:
                     yield window, geometry
 
     def _is_blank(self, window: Window, geometry: GetGeometry) -> bool:
-        """Tell whether all of a window that is on the screen has one color."""
+        """Return whether all of a window that is on the screen has one color."""
         screen = geometry.root.get_geometry()
         place = geometry.root.translate_coords(window, 0, 0)
         left, top = max(0, -place.x), max(0, -place.y)
@@ -232,7 +232,7 @@ class WindowSight:
         return client is None or client in process_ids()
 
     def _client(self, window: Window) -> int | None:
-        """Return the process that a window belongs to, where that can be known."""
+        """Return the process that a window belongs to, if that can be known."""
         if self._identifies:
             specification = {"client": window.id, "mask": LocalClientPIDMask}
             reply = self._display.res_query_client_ids([specification])

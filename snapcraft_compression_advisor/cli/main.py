@@ -192,7 +192,7 @@ def _dispatch(arguments: list[str]) -> int:
 
 
 def _start_emitter() -> None:
-    """Start the terminal's writer; without a log where none can be written."""
+    """Start the terminal's writer; without a log if none can be written."""
     greeting = f"{APP_NAME} {__version__}"
     try:
         emit.init(EmitterMode.BRIEF, APP_NAME, greeting)

@@ -74,7 +74,7 @@ class PrefetchCommand(Command):
     }
 
     def run(self, parsed_args: argparse.Namespace) -> None:
-        """Print what is read ahead, and write and prove it where that is asked for."""
+        """Print what is read ahead, and write and prove it if that is asked for."""
         check_outputs(parsed_args.output)
         path = parsed_args.path or find_payload(Path.cwd())
         target: Path | None = parsed_args.write

@@ -119,7 +119,7 @@ def _profile(parsed_args: argparse.Namespace, payload: Payload) -> LaunchProfile
 
 
 def _from_mount(method: Method | None) -> bool:
-    """Tell whether to record from a mount, as root does by default.
+    """Return whether to record from a mount, as root does by default.
 
     :raises UsageError: if that is wanted and isn't possible.
     """

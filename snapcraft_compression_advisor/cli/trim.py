@@ -172,7 +172,7 @@ def _part_names(folder: Path | None) -> tuple[str, ...]:
 def _check_proof(proof: Proof | None) -> None:
     """Refuse to write what was to be proven and couldn't be.
 
-    :raises ToolError: where an app can't be started here even with all files.
+    :raises ToolError: if an app can't be started here even with all files.
     """
     for app in proof.apps if proof is not None else ():
         if app.problem is not None:

@@ -69,7 +69,7 @@ def check_outputs(*paths: Path | None) -> None:
     Nothing is created and nothing is changed.
 
     :param paths: as :func:`write_output` takes them.
-    :raises StorageError: where one can't be written.
+    :raises StorageError: if one can't be written.
     """
     for path in paths:
         if path is None:
@@ -101,7 +101,7 @@ def write_output(text: str, path: Path | None, *, kept: Kept | None = None) -> N
 
     :param path: a file to replace; ``None`` for the standard output.
     :param kept: what the text has of its own beside lines.
-    :raises StorageError: where the file can't be written.
+    :raises StorageError: if the file can't be written.
     """
     if path is not None:
         write_file(safe_text(text, kept=kept).encode(), path)
@@ -117,7 +117,7 @@ def write_output(text: str, path: Path | None, *, kept: Kept | None = None) -> N
 def write_findings(name: str, findings: Findings, path: Path | None) -> None:
     """Write findings in the format of that name; GitHub's is made of commands.
 
-    :raises StorageError: where the file can't be written.
+    :raises StorageError: if the file can't be written.
     """
     from ..report.lint_formats import render  # noqa: PLC0415 # help prints without
 
@@ -128,7 +128,7 @@ def write_findings(name: str, findings: Findings, path: Path | None) -> None:
 def write_file(content: bytes, path: Path) -> None:
     """Write a report into a file, which is complete or not there.
 
-    :raises StorageError: where it can't be written.
+    :raises StorageError: if it can't be written.
     """
     try:
         if path.exists() and not path.is_file():  # /dev/stdout, a FIFO: in its place
@@ -230,7 +230,7 @@ def _check_stdout() -> None:
 def _check_file(path: Path) -> None:
     """Try to write where a file is to be.
 
-    :raises OSError: where that isn't possible.
+    :raises OSError: if that isn't possible.
     """
     if path.exists() and not path.is_file():  # /dev/stdout, a FIFO: it may be waiting
         if path.is_dir():

@@ -52,7 +52,7 @@ def run_child(  # noqa: PLR0913 # keywords with defaults, one command
     :param watch: told now and then how many bytes the program has written.
     :param umask: -1 for that of this process.
     :param limit_s: time after which it is ended.
-    :raises OSError: where it can't be started.
+    :raises OSError: if it can't be started.
     :raises subprocess.TimeoutExpired: if it takes longer than that.
     """
     with deferred_signals() as signals:
@@ -90,7 +90,7 @@ def _output(
 
 
 def _written_bytes(pid: int) -> int:
-    """Return what a process has written so far; 0 where it can't be known."""
+    """Return what a process has written so far; 0 if it can't be known."""
     with suppress(OSError, ValueError):
         for line in Path(f"/proc/{pid}/io").read_text(encoding="ascii").splitlines():
             if line.startswith("wchar: "):

@@ -59,7 +59,7 @@ class DocumentKind(Generic[Model]):
     def read(self, path: Path) -> bytes:
         """Return a file's bytes, at most one more than the limit.
 
-        :raises NoInputError: where it isn't there or can't be read.
+        :raises NoInputError: if it isn't there or can't be read.
         """
         try:
             return read_regular(path, self.max_bytes)
@@ -70,7 +70,7 @@ class DocumentKind(Generic[Model]):
         """Return the document that a YAML file's content is.
 
         :param where: the file, for errors.
-        :raises BadDataError: where it is too large, no YAML, or not of this kind.
+        :raises BadDataError: if it is too large, no YAML, or not of this kind.
         """
         return self.check(self.load_yaml(content, where=where), where=where)
 
@@ -114,7 +114,7 @@ class DocumentKind(Generic[Model]):
     def check(self, document: object, *, where: str) -> Model:
         """Return the document that plain objects are.
 
-        :raises BadDataError: where they are none of this kind.
+        :raises BadDataError: if they are none of this kind.
         """
         try:
             return self.model.model_validate(document)

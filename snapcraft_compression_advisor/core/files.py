@@ -46,7 +46,7 @@ def read_regular(path: str | Path, most_bytes: int) -> bytes:
 
 
 def first_difference(first: Path, second: Path) -> int | None:
-    """Return the first byte in which two files differ; ``None`` where in none."""
+    """Return the first byte in which two files differ; ``None`` if in none."""
     position = 0
     with open_regular(first) as one, open_regular(second) as other:
         while True:

@@ -50,7 +50,7 @@ class ScratchDirectory:
 
     :param place: where to make it; the system's temporary directory by default.
     :param ignores_errors: whether what can't be removed is left, not an error.
-    :raises OSError: where it can't be made.
+    :raises OSError: if it can't be made.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class ScratchDirectory:
 def hold(directory: Path) -> int | None:
     """Lock a directory of ours until the descriptor is closed or the process ends.
 
-    :returns: the descriptor; ``None`` where this file system has no locks, and the
+    :returns: the descriptor; ``None`` if this file system has no locks, and the
         directory is never taken for a leftover.
     """
     descriptor = -1
@@ -117,7 +117,7 @@ def scratch_directory(
     :param resolution: what to do where it can't be made.
     :param needed_bytes: free space that is sure to be taken.
     :param needs: what takes it, as in "the images need more than".
-    :raises StorageError: where it can't be made, or has too little room.
+    :raises StorageError: if it can't be made, or has too little room.
     """
     where = place or Path(tempfile.gettempdir())
     with deferred_signals() as signals:
@@ -223,7 +223,7 @@ def unmounter() -> str | None:
 def unmount(root: str) -> None:
     """Unmount; while something is still in use there, only detach.
 
-    Nothing happens where this user may not, or where nothing is mounted.
+    Nothing happens where this user may not, or if nothing is mounted.
     """
     libc, program = ctypes.CDLL(None), unmounter()
     for flags, lazily in ((0, ()), (_MNT_DETACH, ("-z",))):
@@ -241,7 +241,7 @@ def unmount(root: str) -> None:
 def replace_text(target: Path, text: str, *, mode: int) -> None:
     """Write :func:`safe_text` as a file: the whole of it or, on any failure, nothing.
 
-    :raises OSError: where it can't be written.
+    :raises OSError: if it can't be written.
     """
     replace_bytes(target, safe_text(text).encode(), mode=mode)
 
@@ -261,7 +261,7 @@ def replace_file(target: Path, fill: Callable[[int], None]) -> None:
     """Put a new file in the place of another, or, on any failure, leave that.
 
     :param fill: writes the new one, given its descriptor.
-    :raises OSError: where it can't be written.
+    :raises OSError: if it can't be written.
     """
     with deferred_signals():  # a moment; else one could leave the temporary file
         # The file's own name could make that of the temporary one too long.

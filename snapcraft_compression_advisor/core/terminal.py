@@ -53,7 +53,7 @@ emit = Terminal()
 
 
 def wants_colour(environment: Mapping[str, str], *, terminal: bool) -> bool:
-    """Tell whether text may be coloured.
+    """Return whether text may be coloured.
 
     :param environment: of the process. ``NO_COLOR``, if not empty, forbids colour
         (https://no-color.org); else ``FORCE_COLOR``, if not empty, has it anywhere

@@ -28,7 +28,7 @@ from .device import NO_COST, BlockCost, DeviceProfile, block_seconds, scaled
 from .kernel import KernelProfile
 
 DEFAULT_NAMES = ("nvme-laptop", "hdd-laptop")
-"""What ``advise`` estimates for where nothing else is asked for."""
+"""What ``advise`` estimates for if nothing else is asked for."""
 
 USUAL_RAW_BYTES = 128 * KIB
 USUAL_STORED_BYTES = USUAL_RAW_BYTES / 3
@@ -183,7 +183,7 @@ def _profile(name: str) -> DeviceProfile:
 def find_device(name: str) -> DeviceProfile:
     """Return the built-in profile of a name, ``NAME`` or ``NAME@KERNEL``.
 
-    :raises UsageError: where there is no such profile or kernel.
+    :raises UsageError: if there is no such profile or kernel.
     """
     plain, at, kernel = name.partition(AT)
     if at:

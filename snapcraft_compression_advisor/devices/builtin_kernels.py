@@ -61,7 +61,7 @@ on Linux 5.10 with two processors, counted (``study/data/kernel-readers.csv``). 
 def find_kernel(name: str) -> KernelProfile:
     """Return the kernel of a system.
 
-    :raises UsageError: where there is no such system.
+    :raises UsageError: if there is no such system.
     """
     if name in KERNELS:
         return KERNELS[name]
@@ -103,7 +103,7 @@ AT = "@"
 
 
 def is_variant(device: str) -> bool:
-    """Tell whether a device's name is that of :func:`with_kernels` for a kernel."""
+    """Return whether a device's name is that of :func:`with_kernels` for a kernel."""
     return device.partition(AT)[2] in KERNELS
 
 
@@ -126,7 +126,7 @@ def with_kernels(
 
     :param names: of kernels; none leaves the devices as they are.
     :param kept: devices that are needed by their own name.
-    :raises UsageError: where there is no such kernel.
+    :raises UsageError: if there is no such kernel.
     """
     kernels = {name: find_kernel(name) for name in names}
     if not kernels:
@@ -162,7 +162,7 @@ def _with_each(
 def on_kernel(device: DeviceProfile, name: str) -> DeviceProfile:
     """Return a device as it is with the kernel of a system.
 
-    :raises UsageError: where there is no such system.
+    :raises UsageError: if there is no such system.
     """
     kernel = find_kernel(name)
     times, before = decompressions_per_block(kernel), device.decompressions_per_block

@@ -45,13 +45,13 @@ DEVICE_FILE = DocumentKind(
 
 
 def choose_devices(arguments: Sequence[str]) -> tuple[DeviceProfile, ...]:
-    """Return the profiles that ``--device`` names, the default ones where none is.
+    """Return the profiles that ``--device`` names, the default ones if none is.
 
     :param arguments: names of built-in profiles, or paths of YAML files; each may have
         a kernel's name after it: ``nvme-laptop@ubuntu-22.04``.
-    :raises UsageError: where there is no such profile or kernel, or two profiles share
+    :raises UsageError: if there is no such profile or kernel, or two profiles share
         a name.
-    :raises AdvisorError: where a file can't be read or isn't a profile.
+    :raises AdvisorError: if a file can't be read or isn't a profile.
     """
     if not arguments:
         return default_devices()
@@ -77,8 +77,8 @@ def _choose(argument: str) -> DeviceProfile:
 def read_device(path: Path) -> DeviceProfile:
     """Read a device profile.
 
-    :raises NoInputError: where it isn't there or can't be read.
-    :raises BadDataError: where it is no device profile, or one of another version.
+    :raises NoInputError: if it isn't there or can't be read.
+    :raises BadDataError: if it is no device profile, or one of another version.
     """
     return parse_device(DEVICE_FILE.read(path), where=str(path))
 
@@ -87,7 +87,7 @@ def parse_device(content: bytes, *, where: str) -> DeviceProfile:
     """Return the profile that a file's content is.
 
     :param where: the file, for errors.
-    :raises BadDataError: where it is no device profile, or one of another version.
+    :raises BadDataError: if it is no device profile, or one of another version.
     """
     return _profile(DEVICE_FILE.parse_yaml(content, where=where))
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 FileMode = Literal["cache", "direct", "unknown"]
-"""Where a block is decompressed: into a buffer of squashfs (``SQUASHFS_FILE_CACHE``),
+"""If a block is decompressed: into a buffer of squashfs (``SQUASHFS_FILE_CACHE``),
 from which its pages are copied, or into the pages (``SQUASHFS_FILE_DIRECT``)."""
 
 Decompressors = Literal["single", "multi", "percpu", "unknown"] | int

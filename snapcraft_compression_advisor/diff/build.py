@@ -43,7 +43,7 @@ class Build:
     :param trial: the blocks that these launches read, as the image has them.
     :param measured: whether these figures are those of an image.
     :param unlike_snap_pack: how its blocks differ from those of ``snap pack``, so
-        that launches can't be estimated; ``None`` where they don't.
+        that launches can't be estimated; ``None`` if they don't.
     """
 
     payload: Payload
@@ -147,7 +147,7 @@ def prime_build(
     """Return a prime directory as a trial predicts its image.
 
     :param codec: what it will be packed with.
-    :raises ToolError: where this machine can't try that codec block by block.
+    :raises ToolError: if this machine can't try that codec block by block.
     """
     tried = trial.codecs.get(codec)
     stored = trial.stored

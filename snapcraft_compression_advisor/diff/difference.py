@@ -70,7 +70,7 @@ class BuildDifference:
 
     @property
     def image_change(self) -> Interval:
-        """What the image grew by; nothing where it has the same files and size."""
+        """What the image grew by; nothing if it has the same files and size."""
         if self.old.image_bytes == self.new.image_bytes and not self.files.changes:
             return Interval.exactly(0)
         return minus(self.new.image_bytes, self.old.image_bytes)
@@ -107,7 +107,7 @@ def compare_payloads(
 
     Sizes of built snaps are their own; those of prime directories are estimated.
 
-    :raises BadDataError: where they aren't of one snap, or an image is broken.
+    :raises BadDataError: if they aren't of one snap, or an image is broken.
     :raises AdvisorError: see the stages.
     """
     if old.snap.name != new.snap.name:

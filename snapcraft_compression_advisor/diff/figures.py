@@ -37,7 +37,7 @@ class PayloadFigures:
     """What of a build is compared with the next one's.
 
     :param codec: what it is packed with, or will be.
-    :param image_bytes: ``None`` where nothing is known of that codec.
+    :param image_bytes: ``None`` if nothing is known of that codec.
     :param measured: whether the size is that of a file.
     :param launches: of the target apps.
     """
@@ -114,7 +114,7 @@ def launch_changes(
 
 
 def image_change(previous: BaselineBuild, now: PayloadFigures) -> Interval | None:
-    """Return what the image grew by; ``None`` where either size isn't known."""
+    """Return what the image grew by; ``None`` if either size isn't known."""
     before = previous.figures
     if before is None or before.image_bytes is None or now.image_bytes is None:
         return None

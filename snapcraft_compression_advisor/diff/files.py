@@ -32,8 +32,8 @@ class FileChange:
     A content that several names share counts under one of them.
 
     :param path: of a file, link or device; directories aren't listed.
-    :param old_bytes: its length before; ``None`` where it is new.
-    :param new_bytes: its length now; ``None`` where it is gone.
+    :param old_bytes: its length before; ``None`` if it is new.
+    :param new_bytes: its length now; ``None`` if it is gone.
     :param old_stored_bytes: what it took of the image.
     :param new_stored_bytes: what it takes of it.
     """
@@ -88,13 +88,13 @@ def unchanged_paths(old: Payload, new: Payload) -> frozenset[str]:
     """Return the paths that both payloads have with the same kind and contents.
 
     Files in two images of one codec are the same where their stored blocks are: these
-    are compared as they stand, without decompression. Where they differ (another
+    are compared as they stand, without decompression. If they differ (another
     version of the codec's library makes other blocks of the same contents), and in all
     other payloads, contents are compared up to their first difference. Permissions and
     times don't count.
 
-    :raises BadDataError: where an image is broken.
-    :raises StorageError: where a file changes meanwhile.
+    :raises BadDataError: if an image is broken.
+    :raises StorageError: if a file changes meanwhile.
     """
     entries = old.inventory.entries
     pairs = [
@@ -127,7 +127,7 @@ def _content(payload: Payload, entry: Entry) -> Hashable:
 
 
 def _may_be_same(old: Entry, new: Entry) -> bool:
-    """Tell whether two entries are alike in all that a listing says."""
+    """Return whether two entries are alike in all that a listing says."""
     return (old.kind, old.size_bytes, old.link_target) == (
         new.kind,
         new.size_bytes,
@@ -159,7 +159,7 @@ def _filled(old: Payload, new: Payload, path: str) -> Iterator[tuple[int, int]]:
 
 
 def _same_stored_blocks(old: Payload, new: Payload, path: str) -> bool:
-    """Tell whether two images hold a file as the same bytes; ``False`` in doubt."""
+    """Return whether two images hold a file as the same bytes; ``False`` in doubt."""
     if not (isinstance(old, SnapPayload) and isinstance(new, SnapPayload)):
         return False
     one, other = old.stored_blocks(path), new.stored_blocks(path)

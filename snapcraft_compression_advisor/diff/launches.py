@@ -34,8 +34,8 @@ class LaunchCause:
 
     :param path: of a file; ``None`` for the compression of files that didn't change.
     :param seconds: that it adds.
-    :param old_bytes: the file's length before; ``None`` where it is new.
-    :param new_bytes: its length now; ``None`` where it is gone.
+    :param old_bytes: the file's length before; ``None`` if it is new.
+    :param new_bytes: its length now; ``None`` if it is gone.
     :param unchanged: whether the file is the same, but other parts of it are read.
     """
 
@@ -77,7 +77,7 @@ class LaunchChange(FigureChange):
     """One app's launch in two builds: what is the same in both cancels out.
 
     :param causes: the largest first.
-    :param source: of both launches, ``static`` where either is guessed.
+    :param source: of both launches, ``static`` if either is guessed.
     :param traced: whether either was recorded by trace.
     """
 
@@ -177,7 +177,7 @@ def _reads(build: Build, launch_set: LaunchSet, same: set[str]) -> _Reads:
 
 
 def _like(before: LaunchSet, now: LaunchSet) -> LaunchSet:
-    """Return the old launch with the new one's shares, where both are of a kind.
+    """Return the old launch with the new one's shares, if both are of a kind.
 
     What a guess of this kind of application misses, it misses in both builds.
     """
@@ -221,7 +221,7 @@ def _combined(parts: Sequence[_Part]) -> Interval:
     """Return new less old, with the interval that the figures leave open.
 
     Both launches are on one device, so each figure of the device goes to its ends in
-    both at once. So does what is uncertain of the launch where both read the same; of
+    both at once. So does what is uncertain of the launch if both read the same; of
     what only one of them reads, it is independent. The distances add up by their
     squares (ISO/IEC Guide 98-3, 5.1.2), as in :class:`LaunchEstimate`.
     """

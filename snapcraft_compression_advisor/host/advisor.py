@@ -55,7 +55,7 @@ class Advisor:
 
     :param find_project_dir: returns the project's folder, absolute.
     :param find_parts: returns the project's parts, as far as extensions are applied.
-    :param find_apps: returns the names of its apps; ``None`` where they aren't known.
+    :param find_apps: returns the names of its apps; ``None`` if they aren't known.
     :param packing_with: the snap's compression, if its linter runs before the advice
         that follows.
     :param linted: directories and images that the linter has looked at.
@@ -79,7 +79,7 @@ class Advisor:
     def project(self) -> HostProject:
         """The project as it was when it was first asked for.
 
-        :raises AdvisorError: where its snapcraft.yaml can't be read.
+        :raises AdvisorError: if its snapcraft.yaml can't be read.
         """
         if self._project is None:
             self._project = read_host_project(self.find_project_dir())
@@ -89,7 +89,7 @@ class Advisor:
     def settings(self) -> Settings:
         """The settings as they were when they were first asked for.
 
-        :raises SettingsError: where they are broken.
+        :raises SettingsError: if they are broken.
         """
         if self._settings is None:
             folder = self.find_project_dir()
@@ -102,7 +102,7 @@ class Advisor:
     def check_settings(self) -> None:
         """Read the settings, and check what they say of the project.
 
-        :raises SettingsError: where they are broken.
+        :raises SettingsError: if they are broken.
         """
         settings, apps = self.settings, self.find_apps()
         for name in _named_apps(settings) if apps is not None else ():
@@ -110,9 +110,9 @@ class Advisor:
                 check_app(self.project.name, apps or (), name)
 
     def enforces(self) -> bool:
-        """Tell whether the mode is ``enforce``, or may be.
+        """Return whether the mode is ``enforce``, or may be.
 
-        :raises SettingsError: where the settings are broken.
+        :raises SettingsError: if the settings are broken.
         """
         try:
             return self.settings.policy.mode == "enforce"
@@ -126,7 +126,7 @@ class Advisor:
         return judging(action, what=what, enforces=self.enforces)
 
     def has_advised(self, prime_dir: Path) -> bool:
-        """Tell whether a directory is about to be packed with advice."""
+        """Return whether a directory is about to be packed with advice."""
         return any(each.prime_dir == prime_dir for each in self._asked)
 
     def snap_in(self, prime_dir: Path) -> Artifact | None:
@@ -137,7 +137,7 @@ class Advisor:
     def declared(self, component: str | None) -> str | None:
         """Return what snapcraft.yaml itself says of an artifact's compression.
 
-        :raises AdvisorError: where it can't be read.
+        :raises AdvisorError: if it can't be read.
         """
         says = self.project.says
         if says is None:
@@ -148,8 +148,8 @@ class Advisor:
         """Give the advice, act on it as the settings say.
 
         :returns: what to pack with.
-        :raises SettingsError: where the settings are broken.
-        :raises PolicyBrokenError: where they enforce a policy that isn't kept.
+        :raises SettingsError: if the settings are broken.
+        :raises PolicyBrokenError: if they enforce a policy that isn't kept.
         """
         is_new = artifact not in self._asked
         self._asked[artifact] = None
@@ -181,10 +181,10 @@ class Advisor:
                 )
 
     def decision(self, artifact: Artifact) -> Decision | None:
-        """Return what an artifact is to be packed with; ``None`` where advice failed.
+        """Return what an artifact is to be packed with; ``None`` if advice failed.
 
-        :raises SettingsError: where the settings are broken.
-        :raises CannotJudgeError: where advice failed and the mode is ``enforce``.
+        :raises SettingsError: if the settings are broken.
+        :raises CannotJudgeError: if advice failed and the mode is ``enforce``.
         """
         if artifact not in self._decisions:
             self._decisions[artifact] = self.judging(
@@ -195,9 +195,9 @@ class Advisor:
         return self._decisions[artifact]
 
     def context(self, artifact: Artifact) -> Context | None:
-        """Return all that rules may look at; ``None`` where advice failed.
+        """Return all that rules may look at; ``None`` if advice failed.
 
-        :raises AdvisorError: where the files have changed since the advice.
+        :raises AdvisorError: if the files have changed since the advice.
         """
         decision = self.decision(artifact)
         if decision is None:
@@ -232,8 +232,8 @@ class Advisor:
     def analyse(self, artifact: Artifact) -> Analysis:
         """Analyse an artifact as the settings say, deciding nothing.
 
-        :raises SettingsError: where the settings are broken.
-        :raises AdvisorError: where it can't be analysed.
+        :raises SettingsError: if the settings are broken.
+        :raises AdvisorError: if it can't be analysed.
         """
         _check_codecs()
         with (
@@ -281,8 +281,8 @@ def _request(
     """Return what is to be found out about an artifact: what ``lint`` asks for.
 
     :param until: closes the base and content snaps that the settings name.
-    :raises SettingsError: where the settings name an app that the snap doesn't have.
-    :raises AdvisorError: where they name a base or content snap that can't be read, or
+    :raises SettingsError: if the settings name an app that the snap doesn't have.
+    :raises AdvisorError: if they name a base or content snap that can't be read, or
         that the snap doesn't run with.
     """
     policy = settings.policy
@@ -299,7 +299,7 @@ def _request(
     default = artifact.compression == DEFAULT_COMPRESSION
     request = replace(
         analysis_request(payload, lint, None),
-        # Where nothing is declared, what an extension chose is as good as declared.
+        # If nothing is declared, what an extension chose is as good as declared.
         declared_compression=artifact.declared
         or (None if default else artifact.compression),
     )
@@ -314,7 +314,7 @@ def _request(
 def _with_recordings(payload: Payload, request: Request, settings: Settings) -> Request:
     """Return the request with the launches that the settings ask to record.
 
-    :raises AdvisorError: where one that is required can't be recorded.
+    :raises AdvisorError: if one that is required can't be recorded.
     """
     policy = settings.policy
     if not policy.record:
@@ -361,7 +361,7 @@ def _check_codecs() -> None:
 def finding_advisor(services: Any, project_dir: Path) -> FindAdvisor:
     """Return a function that returns an advisor, always the same.
 
-    It returns ``None`` where the advisor can't be loaded, having said so once.
+    It returns ``None`` if the advisor can't be loaded, having said so once.
 
     :raises CannotJudgeError: in that case, where the settings may say ``enforce``.
     """
@@ -395,7 +395,7 @@ def check_settings(find_advisor: FindAdvisor) -> None:
     """Stop a build before its first step where the settings are broken.
 
     :raises SettingsError: in that case.
-    :raises CannotJudgeError: where there is no telling, and the mode is ``enforce``.
+    :raises CannotJudgeError: if there is no telling, and the mode is ``enforce``.
     """
     advisor = find_advisor()
     if advisor is not None:

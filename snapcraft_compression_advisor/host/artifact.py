@@ -28,7 +28,7 @@ class Artifact:
     :param prime_dir: its files.
     :param component: its name; ``None`` for the snap itself.
     :param compression: that it is packed with unless the advisor changes it.
-    :param declared: what snapcraft.yaml says of this artifact itself; ``None`` where it
+    :param declared: what snapcraft.yaml says of this artifact itself; ``None`` if it
         says nothing, and a component inherits or the default applies.
     """
 
@@ -96,7 +96,7 @@ def decide(
 def codec_of(image: Path) -> str:
     """Return what a built snap or component is packed with.
 
-    :raises AdvisorError: where it isn't one.
+    :raises AdvisorError: if it isn't one.
     """
     with Image.open(image) as opened:
         return opened.superblock.codec

@@ -121,7 +121,7 @@ COMMANDS = (CompressionAdviceCommand, SetCompressionCommand)
 def _built(component: str | None) -> Path:
     """Return what was built here.
 
-    :raises NoInputError: where nothing was.
+    :raises NoInputError: if nothing was.
     """
     if component is None:
         return find_payload(Path())

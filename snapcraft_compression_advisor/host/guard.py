@@ -77,9 +77,9 @@ def harmless(action: Callable[[], Result], *, what: str) -> Result | None:
     """Do something that every pack can do without.
 
     :param what: that doesn't happen if it fails, for the warning.
-    :returns: ``None`` where it failed; one line has said so, and the log says more.
-    :raises SettingsError: where the settings are broken.
-    :raises PolicyBrokenError: where the pack has to stop.
+    :returns: ``None`` if it failed; one line has said so, and the log says more.
+    :raises SettingsError: if the settings are broken.
+    :raises PolicyBrokenError: if the pack has to stop.
     """
     return judging(action, what=what, enforces=lambda: False)
 

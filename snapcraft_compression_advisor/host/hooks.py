@@ -135,7 +135,7 @@ _STEPS: Mapping[str, Step] = {
 
 
 def _is_snapcraft() -> bool:
-    """Tell whether the application at work is snapcraft itself."""
+    """Return whether the application at work is snapcraft itself."""
     return "snapcraft.application" in sys.modules
 
 

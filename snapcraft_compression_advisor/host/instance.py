@@ -91,7 +91,7 @@ def wrap_get_provider(providers: ModuleType, stop: Stop, enter: Enter) -> None:
 
 
 def enforces(find_advisor: FindAdvisor) -> bool:
-    """Tell whether a build mustn't go without advice."""
+    """Return whether a build mustn't go without advice."""
     advisor = find_advisor()
     try:
         return advisor is not None and advisor.enforces()
@@ -105,7 +105,7 @@ def enter(
     """Let the advisor into an instance, for the application's own commands only.
 
     :param program: that is started there: the application.
-    :raises CannotJudgeError: where the advisor can't be had there and the mode is
+    :raises CannotJudgeError: if the advisor can't be had there and the mode is
         ``enforce``.
     """
     variables = _settings_variables(os.environ)

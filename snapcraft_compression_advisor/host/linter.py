@@ -35,7 +35,7 @@ class CompressionLinter(Linter):  # type: ignore[misc] # snapcraft is no depende
     a warning, since advice stops nothing.
 
     :cvar find_advisor: returns who gives the advice, always the same.
-    :cvar image: the built snap that is looked at, where it is one.
+    :cvar image: the built snap that is looked at, if it is one.
     """
 
     find_advisor: FindAdvisor
@@ -44,7 +44,7 @@ class CompressionLinter(Linter):  # type: ignore[misc] # snapcraft is no depende
     def run(self) -> list[Any]:
         """Return the findings on the prime directory, which is the current one.
 
-        :raises SnapcraftError: where there are none to be had and the mode is
+        :raises SnapcraftError: if there are none to be had and the mode is
             ``enforce``.
         """
         with Stop(error_class=SnapcraftError).told():
@@ -115,8 +115,8 @@ def find(advisor: Advisor, path: Path) -> Sequence[Finding]:
     """Return the findings on a snap.
 
     :param path: its prime directory or its image.
-    :raises SettingsError: where the settings are broken.
-    :raises AdvisorError: where it can't be analysed.
+    :raises SettingsError: if the settings are broken.
+    :raises AdvisorError: if it can't be analysed.
     """
     artifact = _artifact(advisor, path)
     context = advisor.context(artifact)

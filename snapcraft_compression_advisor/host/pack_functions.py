@@ -1,4 +1,4 @@
-"""Advice where no Package service packs: core22, ``snapcraft pack DIRECTORY``."""
+"""Advice if no Package service packs: core22, ``snapcraft pack DIRECTORY``."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def wrap_pack_functions(
 
     :param pack: the module ``snapcraft.pack``.
     :param stop: notes what stops the pack.
-    :raises TypeError: where snapcraft's functions take other arguments.
+    :raises TypeError: if snapcraft's functions take other arguments.
     """
     for name in ("pack_snap", "pack_component"):
         signature = inspect.signature(getattr(pack, name))

@@ -37,7 +37,7 @@ class AdvisingPackage(Below):
 
     @property
     def advisor(self) -> Advisor | None:
-        """Who gives the advice; ``None`` where that can't be loaded."""
+        """Who gives the advice; ``None`` if that can't be loaded."""
         return type(self).find_advisor()
 
     def pack(self, prime_dir: Path, dest: Path) -> list[Path]:
@@ -68,9 +68,9 @@ class AdvisingPackage(Below):
         super()._pack(name=name, path=path)
 
     def _app_needs_repack(self, partition: str | None = None) -> bool:
-        """Tell whether what is there was packed differently than it would be now.
+        """Return whether what is there was packed differently than it would be now.
 
-        This is asked where nothing else has changed since.
+        This is asked if nothing else has changed since.
         """
         if super()._app_needs_repack(partition):
             return True
@@ -95,7 +95,7 @@ class AdvisingPackage(Below):
     def _advise(self, name: str | None) -> str | None:
         """Give advice on an artifact, and have it packed as that says.
 
-        :returns: what it is packed with; ``None`` where that isn't known.
+        :returns: what it is packed with; ``None`` if that isn't known.
         """
         advisor, component = self.advisor, None if name == "default" else name
         if advisor is None:

@@ -34,7 +34,7 @@ class HostProject:
     """A project folder.
 
     :param directory: of the project, absolute.
-    :param file: snapcraft.yaml, absolute; ``None`` where there is none.
+    :param file: snapcraft.yaml, absolute; ``None`` if there is none.
     :param says: what it says, its path relative to the folder; ``None`` likewise.
     """
 
@@ -51,7 +51,7 @@ class HostProject:
 def read_host_project(directory: Path) -> HostProject:
     """Read a project folder.
 
-    :raises AdvisorError: where snapcraft.yaml can't be read.
+    :raises AdvisorError: if snapcraft.yaml can't be read.
     """
     try:
         file = find_project_file(directory)
@@ -138,7 +138,7 @@ def _list(value: object) -> list[object]:
 
 
 def project_apps(services: Any) -> list[str] | None:
-    """Return the names of the project's apps; ``None`` where they aren't known."""
+    """Return the names of the project's apps; ``None`` if they aren't known."""
     try:
         apps = services.get("project").get_raw().get("apps")
     except Exception as error:  # noqa: BLE001 # no project: each version has its own

@@ -65,7 +65,7 @@ def write_report(decision: Decision, path: Path) -> None:
 
     :param path: JSON where it ends so, else text; a component's report has the
         component's name before the suffix.
-    :raises OSError: where it can't be written.
+    :raises OSError: if it can't be written.
     """
     component = decision.artifact.component
     if component is not None:
@@ -79,7 +79,7 @@ def write_report(decision: Decision, path: Path) -> None:
 def write_key(project: HostProject, decision: Decision) -> None:
     """Set what a decision packs with in snapcraft.yaml, in that one line.
 
-    :raises AdvisorError: where it can't be done; the file is as it was.
+    :raises AdvisorError: if it can't be done; the file is as it was.
     """
     if project.file is None or project.says is None:
         message = "there is no snapcraft.yaml here"

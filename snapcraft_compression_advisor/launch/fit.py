@@ -64,7 +64,7 @@ def fit_layer(
 
     :param name: of the snap.
     :param inventory: of its payload, which may be of another revision.
-    :return: ``None`` where the profile doesn't say: it is of schema 1, or the launch
+    :return: ``None`` if the profile doesn't say: it is of schema 1, or the launch
         had another snap there.
     """
     for each in profile.payloads or ():
@@ -138,7 +138,7 @@ def waited_share(recorded: RecordedLaunch | None) -> Interval:
     A launch from an uncompressed image that keeps more than one processor busy does
     that much of its work side by side, and goes on with it while a block is
     decompressed for one of its threads. The cold launch of an installed snap is from
-    compressed images, so its warm launch tells. Where that wasn't recorded, it is as
+    compressed images, so its warm launch tells. If that wasn't recorded, it is as
     for a launch that is guessed.
     """
     if recorded is None:

@@ -71,7 +71,7 @@ class LaunchFile:
     :param path: relative to the payload.
     :param blocks: ranges of 128 KiB data blocks, first and last.
     :param shares: for each range, what of its blocks is expected to be read, 0 to 1;
-        empty where all of them are.
+        empty if all of them are.
     """
 
     path: str
@@ -178,7 +178,7 @@ class LaunchSet:
     :param seek_share: seeks really made, per run that is expected of these blocks.
     :param waited_share: of the work on blocks, what the launch waits for.
     :param metadata_blocks: blocks of inodes and directories that it reads, each as
-        often as it is read; ``None`` where they weren't counted. The usual ones are in
+        often as it is read; ``None`` if they weren't counted. The usual ones are in
         the factors of :attr:`.Codec.in_launch`.
     :param window: what the window that ended a recorded launch showed.
     :param unresolved: what the launch needs from elsewhere.
@@ -238,7 +238,7 @@ def select_apps(
 
     :returns: names, the deciding one first, and the reason in words; no names
         for a snap without apps.
-    :raises UsageError: where the snap has no app of a requested name.
+    :raises UsageError: if the snap has no app of a requested name.
     """
     if requested:
         for name in requested:
@@ -255,7 +255,7 @@ def select_apps(
 
 
 def has_desktop_file(snap: SnapMetadata, inventory: Inventory, name: str) -> bool:
-    """Tell whether an app has a desktop file."""
+    """Return whether an app has a desktop file."""
     return desktop_file(snap, inventory, name) is not None
 
 
@@ -274,7 +274,7 @@ def desktop_file(snap: SnapMetadata, inventory: Inventory, name: str) -> str | N
 def check_app(snap: str, apps: Collection[str], name: str) -> None:
     """Check that a snap has an app.
 
-    :raises UsageError: where it has none of that name.
+    :raises UsageError: if it has none of that name.
     """
     if name in apps:
         return

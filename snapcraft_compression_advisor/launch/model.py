@@ -346,11 +346,11 @@ def expected_runs(
 
     Fewest where neighbours are read together whenever they can be, most where each is
     read by its own chance. Recorded launches lie between: about the geometric mean of
-    both (``study/static_fit.py`` prints how far off). Where all shares are 1, it
+    both (``study/static_fit.py`` prints how far off). If all shares are 1, it
     is the number of runs.
 
     :param shares: in which each block is read.
-    :param shares_before: those of the block before it in the file, 0 where there is
+    :param shares_before: those of the block before it in the file, 0 if there is
         none.
     """
     fewest = float(np.maximum(0.0, shares - shares_before).sum())

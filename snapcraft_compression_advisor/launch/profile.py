@@ -267,8 +267,8 @@ PROFILE = DocumentKind(
 def read_profile(path: Path) -> LaunchProfile:
     """Read a launch profile.
 
-    :raises NoInputError: where it isn't there or can't be read.
-    :raises BadDataError: where it is no launch profile, or one of another version.
+    :raises NoInputError: if it isn't there or can't be read.
+    :raises BadDataError: if it is no launch profile, or one of another version.
     """
     return PROFILE.parse_json(PROFILE.read(path), where=str(path))
 
@@ -319,7 +319,7 @@ def guessed_profile(launch_set: LaunchSet) -> LaunchProfile:
 
 
 def is_utf8(path: str) -> bool:
-    """Tell whether a profile, which is JSON, can hold a name."""
+    """Return whether a profile, which is JSON, can hold a name."""
     try:
         path.encode()
     except UnicodeEncodeError:

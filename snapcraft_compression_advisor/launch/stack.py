@@ -26,7 +26,7 @@ AVERAGE_CONSUMER = "the average consumer"
 """Whose launch that is which several snaps' launches make, each by its weight."""
 
 _USUAL_CODEC = "xz"
-"""What snapcraft packs with where nothing else is declared."""
+"""What snapcraft packs with if nothing else is declared."""
 
 _DIGITS = 4
 
@@ -35,10 +35,10 @@ _DIGITS = 4
 class StackPart:
     """What a launch reads of one snap.
 
-    :param codec: that its image has; ``None`` where it isn't known.
-    :param payload: to be read; ``None`` where only a recording names it.
+    :param codec: that its image has; ``None`` if it isn't known.
+    :param payload: to be read; ``None`` if only a recording names it.
     :param judged: whether the advice is about this snap.
-    :param estimates: by device and codec; none where it can't be read.
+    :param estimates: by device and codec; none if it can't be read.
     :param lzo_less_xz_bytes: what lzo adds to its image, if that was found out.
     """
 

@@ -56,7 +56,7 @@ def _sum(parts: Iterable[Interval]) -> Interval:
 
 
 def _mean(shares: Sequence[Interval], weights: Sequence[float]) -> Interval:
-    """Return the mean of shares; the first of them where nothing tells them apart."""
+    """Return the mean of shares; the first of them if nothing tells them apart."""
     total = sum(weights)
     if not total or all(share == shares[0] for share in shares):
         return shares[0]

@@ -113,7 +113,7 @@ def traced_shares(files: Sequence[LaunchFile]) -> tuple[Interval, Interval]:
 
 
 def is_counted(path: str, priors: Priors) -> bool:
-    """Tell whether shares of a program or library come from recordings of its like.
+    """Return whether shares of a program or library come from recordings of its like.
 
     Every one of them has a block of its linking tables.
     """

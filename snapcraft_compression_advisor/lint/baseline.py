@@ -29,8 +29,8 @@ _SUBJECTS_IN_LABELS = {
 def subject_in_label(rule: str, label: str) -> Mapping[str, str] | None:
     """Return the subject of a finding that was saved without it.
 
-    :param label: of its first evidence; empty where it has none.
-    :returns: ``None`` where the label doesn't tell.
+    :param label: of its first evidence; empty if it has none.
+    :returns: ``None`` if the label doesn't tell.
     """
     found = re.fullmatch(_SUBJECTS_IN_LABELS.get(rule, "(?!)"), label)
     return found.groupdict() if found else None
@@ -42,7 +42,7 @@ class Baseline:
 
     :param where: its file, as it was given.
     :param report: what it knows; payloads that couldn't be linted tell nothing.
-    :param payload: the build itself, where it is one; open while it is looked at.
+    :param payload: the build itself, if it is one; open while it is looked at.
     """
 
     where: str
@@ -53,7 +53,7 @@ class Baseline:
 def judge(report: LintReport, baseline: Baseline) -> LintReport:
     """Return a report whose findings have a state against a baseline.
 
-    :raises BadDataError: where the baseline is of none of the payloads that could be
+    :raises BadDataError: if the baseline is of none of the payloads that could be
         linted.
     """
     given = [each.snap_name for each in report.payloads if each.error is None]
@@ -123,7 +123,7 @@ def _stays(finding: Finding, was: Finding) -> bool:
 
 
 def _moves(finding: Finding, was: Finding) -> bool:
-    """Tell whether a finding is the same, of a file that moved."""
+    """Return whether a finding is the same, of a file that moved."""
     (rule, kind, path), (was_rule, was_kind, was_path) = finding.place, was.place
     return (
         (rule, kind) == (was_rule, was_kind)
@@ -133,7 +133,7 @@ def _moves(finding: Finding, was: Finding) -> bool:
 
 
 def _same_subject(finding: Finding, was: Finding) -> bool:
-    """Tell whether subjects are the same, as reports save them."""
+    """Return whether subjects are the same, as reports save them."""
     return was.subject is None or _printable(finding) == _printable(was)
 
 
@@ -154,7 +154,7 @@ def same_build(path: str, snap_name: str, baseline: LintReport) -> LintedPayload
     one name. That counts which has the same path, else the same file name, else the
     same architecture in its name, which is ``NAME_VERSION_ARCHITECTURE.snap``.
 
-    :returns: ``None`` where there is none, or it isn't clear which.
+    :returns: ``None`` if there is none, or it isn't clear which.
     """
     known = [
         each

@@ -25,7 +25,7 @@ REGRESSIONS = "SCA6"
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """Where a finding is.
+    """If a finding is.
 
     :param kind: ``project``: a line of snapcraft.yaml; ``payload``: a file of the
         payload; ``image``: the payload as a whole.
@@ -114,10 +114,10 @@ class Finding:
     :param evidence: what it rests on.
     :param files: files of the payload that it concerns, the largest first.
     :param fix: what fixes it.
-    :param gain: what that saves; ``None`` where it isn't known.
+    :param gain: what that saves; ``None`` if it isn't known.
     :param undecided: whether the evidence is inconclusive.
     :param state: against a baseline; ``None`` without one.
-    :param was: what the baseline knows it as; ``None`` where it is new.
+    :param was: what the baseline knows it as; ``None`` if it is new.
     """
 
     rule: str
@@ -168,12 +168,12 @@ class LintedPayload:
     """One payload's findings.
 
     :param path: as it was given.
-    :param snap_name: of its snap.yaml; empty where it couldn't be read.
+    :param snap_name: of its snap.yaml; empty if it couldn't be read.
     :param findings: by severity, then rule, then location.
     :param fail_on: the least severity that fails a run, as its policy has it.
     :param error: why it couldn't be linted.
     :param figures: of its image and its launches, to compare the next build with.
-    :param baseline: the build that a baseline is of, where there is one.
+    :param baseline: the build that a baseline is of, if there is one.
     :param before: what a baseline knows of it; ``None`` without one, or where that
         doesn't know the snap.
     :param gone: findings that only the baseline has.

@@ -47,9 +47,9 @@ def lint_payload(
     """Return the findings on a payload.
 
     :param path: of the payload, as it was given.
-    :param project: of the payload, where it is at hand.
-    :raises BadDataError: where the policy names an app that the snap doesn't have.
-    :raises AdvisorError: where the payload can't be analysed.
+    :param project: of the payload, if it is at hand.
+    :raises BadDataError: if the policy names an app that the snap doesn't have.
+    :raises AdvisorError: if the payload can't be analysed.
     """
     check_apps(payload, request)
     with ThreadPoolExecutor(max_workers=1) as beside:
@@ -122,7 +122,7 @@ def check_rules(
     """Return the findings of the rules that the policy and the project leave.
 
     :param folder: that snapcraft works in, where ``prime`` is.
-    :raises AdvisorError: where components' files can't be read.
+    :raises AdvisorError: if components' files can't be read.
     """
     project = context.project
     selection = _selection(context)
@@ -164,7 +164,7 @@ def _look_back(
 ) -> BaselineBuild | None:
     """Compare a payload with its previous build, as far as that is at hand.
 
-    :raises AdvisorError: where either can't be read.
+    :raises AdvisorError: if either can't be read.
     """
     baseline = request.baseline
     if baseline is None:

@@ -66,7 +66,7 @@ class ProjectFile(ProjectLines):
         """Return the edit that sets compressions.
 
         :param compressions: by component, ``None`` for the snap's.
-        :returns: ``None`` where it can't be made safely, or changes nothing.
+        :returns: ``None`` if it can't be made safely, or changes nothing.
         """
         after = self.content
         try:
@@ -97,7 +97,7 @@ def read_project(path: Path, content: bytes) -> ProjectFile:
     """Return what a project file says.
 
     :param path: as it was given.
-    :raises BadDataError: where its YAML is broken.
+    :raises BadDataError: if its YAML is broken.
     """
     lines = read_project_lines(content, where=str(path))
     said = {each.name: getattr(lines, each.name) for each in fields(lines)}
@@ -118,7 +118,7 @@ def component_sizes(
     :param devices: that reading them is priced for.
     :param read: components of which all is read.
     :returns: by component; none of those whose files aren't there.
-    :raises AdvisorError: where files can't be read.
+    :raises AdvisorError: if files can't be read.
     """
     found: dict[str, ComponentSizes] = {}
     for name in project.inheriting:

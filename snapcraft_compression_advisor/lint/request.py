@@ -37,7 +37,7 @@ class LintRequest:
     """What a payload is checked against.
 
     :param policy: of the project.
-    :param policy_path: the file that names the apps, for errors; ``None`` where the
+    :param policy_path: the file that names the apps, for errors; ``None`` if the
         user named them.
     :param devices: that its names and files lead to, those of its budgets included.
     :param profiles: recorded launches.
@@ -110,8 +110,8 @@ def _previous_deltas(
 def check_apps(payload: Payload, request: LintRequest) -> None:
     """Refuse names of apps that the snap doesn't have.
 
-    :raises BadDataError: where they are in the policy's file.
-    :raises UsageError: where the user named them.
+    :raises BadDataError: if they are in the policy's file.
+    :raises UsageError: if the user named them.
     """
     if payload.snap.type == COMPONENT_TYPE:
         return

@@ -30,12 +30,12 @@ class Context:
     :param snap: its snap.yaml.
     :param survey: what was found in its files: caches, linkage, needless files.
     :param policy: budgets and options.
-    :param project: snapcraft.yaml, where there is one.
+    :param project: snapcraft.yaml, if there is one.
     :param packing: how a built snap was packed; ``None`` for a prime directory.
-    :param resquash: what became of it packed again, where that was asked for.
-    :param previous: the snap that was published before, where it was given.
-    :param baseline: the build that a baseline is of, where there is one.
-    :param packer: version of this machine's mksquashfs; ``None`` where it isn't known.
+    :param resquash: what became of it packed again, if that was asked for.
+    :param previous: the snap that was published before, if it was given.
+    :param baseline: the build that a baseline is of, if there is one.
+    :param packer: version of this machine's mksquashfs; ``None`` if it isn't known.
     """
 
     analysis: Analysis

@@ -35,11 +35,11 @@ class Selector:
     pattern: str | None = None
 
     def fits(self, rule: str) -> bool:
-        """Tell whether it speaks of a rule."""
+        """Return whether it speaks of a rule."""
         return rule.startswith(self.rules)
 
     def covers(self, path: str) -> bool:
-        """Tell whether it speaks of a file of the payload."""
+        """Return whether it speaks of a file of the payload."""
         pattern = self.pattern
         return (
             pattern is None
@@ -62,26 +62,26 @@ class Selection:
     severities: Mapping[str, Severity]
 
     def wants(self, rule: str) -> bool:
-        """Tell whether a rule is to be checked on any file."""
+        """Return whether a rule is to be checked on any file."""
         chosen = not self.select or any(each.fits(rule) for each in self.select)
         return chosen and not any(
             each.pattern is None and each.fits(rule) for each in self.ignore
         )
 
     def names(self, rule: str) -> bool:
-        """Tell whether a rule, or its family, is asked for by name."""
+        """Return whether a rule, or its family, is asked for by name."""
         named = (each for each in self.select if each.rules != ALL_RULES_PREFIX)
         return any(each.fits(rule) for each in named)
 
     def is_by_path(self, rule: str) -> bool:
-        """Tell whether some files are left out of a rule."""
+        """Return whether some files are left out of a rule."""
         return any(
             each.pattern is not None and each.fits(rule)
             for each in (*self.select, *self.ignore)
         )
 
     def wants_path(self, rule: str, path: str) -> bool:
-        """Tell whether a rule is to look at a file."""
+        """Return whether a rule is to look at a file."""
         chosen = not self.select or any(
             each.fits(rule) and each.covers(path) for each in self.select
         )
@@ -111,7 +111,7 @@ def check_selectors(texts: Iterable[str], rules: Sequence[Rule], *, where: str) 
     """Refuse selectors that speak of no rule.
 
     :param where: the file that they are from, or the option.
-    :raises BadDataError: where one does.
+    :raises BadDataError: if one does.
     """
     for text in texts:
         prefix = text.partition(":")[0]
@@ -123,7 +123,7 @@ def check_selectors(texts: Iterable[str], rules: Sequence[Rule], *, where: str) 
 def find_rule(text: str, rules: Sequence[Rule]) -> Rule:
     """Return the rule of an id or a name.
 
-    :raises UsageError: where there is none.
+    :raises UsageError: if there is none.
     """
     for rule in rules:
         if text in (rule.id, rule.name) or text.upper() == rule.id:
@@ -192,7 +192,7 @@ def count_checked(context: Context, rules: Sequence[Rule], selection: Selection)
 
 
 def at_least(severity: Severity, limit: Severity) -> bool:
-    """Tell whether a severity is at least as severe as another."""
+    """Return whether a severity is at least as severe as another."""
     return SEVERITIES.index(severity) <= SEVERITIES.index(limit)
 
 

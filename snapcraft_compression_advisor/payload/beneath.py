@@ -26,7 +26,7 @@ def directory_beneath(root: str | Path, path: str) -> Iterator[int]:
 
     :param root: may itself be a symbolic link.
     :param path: of the directory, relative to the root; empty for the root itself.
-    :raises OSError: where there is none, or a link is on the way.
+    :raises OSError: if there is none, or a link is on the way.
     """
     if path:
         descriptor = _open(root, path, os.O_DIRECTORY)
@@ -44,7 +44,7 @@ def file_beneath(root: str | Path, path: str) -> Iterator[int]:
 
     :param root: may itself be a symbolic link.
     :param path: of the file, relative to the root.
-    :raises OSError: where there is none, or a link is on the way.
+    :raises OSError: if there is none, or a link is on the way.
     """
     descriptor = _open(root, path, 0)
     try:

@@ -69,7 +69,7 @@ def _interpreters(tree: Tree) -> frozenset[int]:
 
 
 def _root_of(entry: Entry, minors: frozenset[int]) -> str | None:
-    """Return a source's directory of modules; ``None`` where nobody imports it."""
+    """Return a source's directory of modules; ``None`` if nobody imports it."""
     if not entry.path.endswith(".py") or not entry.size_bytes:
         return None
     match = _ROOT.match(entry.path)

@@ -83,7 +83,7 @@ class Copy:
         ``other version``: the same library in another directory.
     :param path: of the file that could go.
     :param like: of the one that would stay.
-    :param doubt: why it may be needed; ``None`` where nothing says so.
+    :param doubt: why it may be needed; ``None`` if nothing says so.
     """
 
     kind: CopyKind
@@ -190,8 +190,8 @@ class Supplied:
 
     :param path: of the snap's own.
     :param supplier: the other snap's name.
-    :param same: whether contents are equal; ``None`` where only the name is known.
-    :param doubt: why an app may not find it there; ``None`` where each finds it.
+    :param same: whether contents are equal; ``None`` if only the name is known.
+    :param doubt: why an app may not find it there; ``None`` if each finds it.
     """
 
     path: str
@@ -206,7 +206,7 @@ def find_supplied(tree: Tree, suppliers: Sequence[Payload]) -> Iterator[Supplied
 
     A classic snap doesn't run on its base's files, so only what is given counts.
 
-    :param suppliers: the base and content snaps, where they are at hand.
+    :param suppliers: the base and content snaps, if they are at hand.
     """
     places = [
         (other, place, loader_libraries(Tree(other)))

@@ -94,7 +94,7 @@ class ElfLinkage:
     :param machine: class and machine, as ``(64, "EM_X86_64")``: a loader skips
         libraries of another.
     :param interpreter: PT_INTERP, the dynamic loader's path.
-    :param rpath: DT_RPATH, ignored by loaders where there is a runpath.
+    :param rpath: DT_RPATH, ignored by loaders if there is a runpath.
     :param soname: DT_SONAME, by which others need it.
     """
 
@@ -107,9 +107,9 @@ class ElfLinkage:
 
 
 def elf_of(payload: Payload, entry: Entry) -> Elf | None:
-    """Return a payload's file, ``None`` where it isn't an ELF file.
+    """Return a payload's file, ``None`` if it isn't an ELF file.
 
-    :raises BrokenElfError: where its header is broken.
+    :raises BrokenElfError: if its header is broken.
     """
 
     def read(offset: int, length: int) -> bytes:
@@ -149,7 +149,7 @@ def read_elf(read: Read, *, size_bytes: int) -> Elf | None:
     """Return an ELF file, ``None`` for any other file.
 
     :param read: gives bytes at ``(offset, length)``, fewer at the end.
-    :raises BrokenElfError: where its header is broken.
+    :raises BrokenElfError: if its header is broken.
     """
     head = read(0, _HEADER_MAX_BYTES)
     return Elf(read, head, size_bytes) if head.startswith(ELF_MAGIC) else None
@@ -301,7 +301,7 @@ class Elf:
         )
 
     def dynamic_tags(self) -> Iterator[tuple[int, int]]:
-        """Yield the dynamic segment's tags and values, none where there is none."""
+        """Yield the dynamic segment's tags and values, none if there is none."""
         dynamic = [segment for segment in self.segments if segment.kind == PT_DYNAMIC]
         if not dynamic:
             return
@@ -317,7 +317,7 @@ class Elf:
             yield tag, value
 
     def dynamic_names(self) -> bytes:
-        """Return the string table of the dynamic segment, empty where there is none.
+        """Return the string table of the dynamic segment, empty if there is none.
 
         The names of all symbols that it imports and exports are among its strings, each
         between NULs. Of a very large table, that is the beginning.
@@ -370,7 +370,7 @@ class Elf:
         return self._exactly(start, length)
 
     def offset_of(self, address: int) -> int | None:
-        """Return where in the file an address is, ``None`` where nothing is loaded."""
+        """Return where in the file an address is, ``None`` if nothing is loaded."""
         for kind, _, offset, start, file_bytes, _ in self.segments:
             if kind == PT_LOAD and 0 <= address - start < file_bytes:
                 return offset + address - start
@@ -398,7 +398,7 @@ class Elf:
     def _table(
         self, name: str, start: int, header: struct.Struct, length: int, count: int
     ) -> bytes:
-        """Return a table of headers, empty where there is none."""
+        """Return a table of headers, empty if there is none."""
         if not count:
             return b""
         if length != header.size or count > MAX_HEADERS:

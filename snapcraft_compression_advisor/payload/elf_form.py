@@ -24,7 +24,7 @@ class Segment(NamedTuple):
 
     @property
     def end(self) -> int:
-        """Where it ends in the file."""
+        """If it ends in the file."""
         return self.offset + self.file_bytes
 
 
@@ -66,7 +66,7 @@ class Form(NamedTuple):
 def form_of(file_class: int, byte_order: int) -> Form:
     """Return the form that a file's identity names.
 
-    :raises BrokenElfError: where it names none.
+    :raises BrokenElfError: if it names none.
     """
     order = {1: "<", 2: ">"}.get(byte_order)
     bits = {1: 32, 2: 64}.get(file_class)

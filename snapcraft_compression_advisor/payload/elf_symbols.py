@@ -20,7 +20,7 @@ _LOCAL, _HIDDEN_VERSION = 0, 0x8000
 _TYPE_BITS = 4
 
 Symbol = tuple[str, str]
-"""A name and its version, which is empty where it has none."""
+"""A name and its version, which is empty if it has none."""
 
 
 def exported_symbols(elf: Elf) -> frozenset[Symbol]:
@@ -28,7 +28,7 @@ def exported_symbols(elf: Elf) -> frozenset[Symbol]:
 
     By the System V ABI, and by the Linux Standard Base (chapter "Symbol Versioning").
 
-    :raises BrokenElfError: where a table can't be read.
+    :raises BrokenElfError: if a table can't be read.
     """
     tags = dict(elf.dynamic_tags())
     count = _symbol_count(elf, tags)

@@ -200,11 +200,11 @@ def scan_directory(
     """List what ``snap pack`` would ship of a directory; no link is followed.
 
     :param noted: called with the path and the status of each regular file.
-    :raises NoInputError: where files or directories can't be read (all that were
+    :raises NoInputError: if files or directories can't be read (all that were
         met are named, up to ten).
     :raises BadDataError: if a path is longer than programs can open, or holes are
         far larger than the files' contents (:func:`check_contents_size`).
-    :raises StorageError: where the directory changes meanwhile, or the disk fails.
+    :raises StorageError: if the directory changes meanwhile, or the disk fails.
     """
     listing = _Listing(root, noted)
     listing.add_tree()
@@ -339,14 +339,14 @@ def _in_byte_order(names: Iterable[str]) -> list[str]:
 
 
 def _may_read(name: str, directory: int) -> bool:
-    """Tell whether this process may read a file of an open directory."""
+    """Return whether this process may read a file of an open directory."""
     return os.access(name, os.R_OK, dir_fd=directory, effective_ids=True)
 
 
 def _openable(path: str) -> str:
     """Return a path that isn't longer than any program could open.
 
-    :raises BadDataError: where it is.
+    :raises BadDataError: if it is.
     """
     if len(path) >= PATH_LIMIT_BYTES // 4 and len(os.fsencode(path)) > PATH_LIMIT_BYTES:
         raise _too_long(path)
@@ -385,7 +385,7 @@ def _raise_changed(path: str, error: OSError) -> NoReturn:
 
 
 def is_excluded(name: str, *, top_level: bool) -> bool:
-    """Tell whether ``snap pack`` leaves out an entry, and all below it.
+    """Return whether ``snap pack`` leaves out an entry, and all below it.
 
     :param name: the entry's own name, without its directory.
     :param top_level: whether it lies in the root of the tree.

@@ -134,9 +134,9 @@ class LibraryFinder:
         self.unread: dict[str, None] = {}
 
     def linkage(self, entry: Entry) -> ElfLinkage | None:
-        """Return a file's linkage, ``None`` where it isn't an ELF file or isn't read.
+        """Return a file's linkage, ``None`` if it isn't an ELF file or isn't read.
 
-        :raises BrokenElfError: where its headers are broken.
+        :raises BrokenElfError: if its headers are broken.
         """
         if entry.path not in self._linkages:
             if self._most is not None and len(self._linkages) >= self._most:

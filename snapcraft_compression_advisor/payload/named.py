@@ -20,7 +20,7 @@ _COMPOSED = re.compile(rb"(lib[\w+.-]+)[%${]")
 _WIDE_COMPOSED = re.compile(rb"(l\0i\0b\0(?:[\w+.-]\0)+)[%${]\0")
 """A beginning, and something that is put in: ``libfoo%s.so``."""
 _JOINT = re.compile(r"[-_]")
-"""Where a name may be put together: ``GLX_`` or ``libGLX_``, and ``mesa``."""
+"""If a name may be put together: ``GLX_`` or ``libGLX_``, and ``mesa``."""
 
 _PACKED = (
     *(b"PK\3\4", b"\x1f\x8b", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd", b"BZh", b"7z\xbc\xaf"),
@@ -72,7 +72,7 @@ class _Name:
         }
 
     def is_in(self, piece: bytes, packed: bytes) -> bool:
-        """Tell whether a piece has it.
+        """Return whether a piece has it.
 
         :param packed: the piece without NULs, so that one search is enough for most.
         """
@@ -132,7 +132,7 @@ def library_names(payload: Payload, entry: Entry) -> frozenset[str]:
 
 
 def is_packed(payload: Payload, entry: Entry) -> bool:
-    """Tell whether a file hides what it names: an archive, or compressed."""
+    """Return whether a file hides what it names: an archive, or compressed."""
     size = entry.size_bytes
     head = payload.read(entry.path, offset=0, length=_UPX_BYTES)
     if head.startswith(_PACKED) or _UPX in head:

@@ -74,7 +74,7 @@ class NeedlessFile:
 
     :param parts: start and end of each part in bytes, ascending; empty for all of it.
     :param size_bytes: of these parts, uncompressed.
-    :param doubt: why the running snap may read it; ``None`` where nothing does.
+    :param doubt: why the running snap may read it; ``None`` if nothing does.
     """
 
     path: str
@@ -105,7 +105,7 @@ class _Pattern:
 
     :param paths: from the payload's root.
     :param hints: each of these paths has one of them in it: quicker to find out than
-        whether a path matches. Any path may where there is none.
+        whether a path matches. Any path may if there is none.
     :param readers: programs that read them, if they are shipped as well.
     """
 
@@ -213,7 +213,7 @@ def needless_by_name(tree: Tree) -> Mapping[NeedlessKind, list[NeedlessFile]]:
 
 
 def is_documentation(path: str) -> bool:
-    """Tell whether a path is one of documentation that no application shows."""
+    """Return whether a path is one of documentation that no application shows."""
     return len(path) <= LONGEST_PATH and any(
         pattern.kind == "documentation"
         and pattern.paths.fullmatch(path)
@@ -298,7 +298,7 @@ def needless_parts(elf: Elf) -> tuple[tuple[int, int], ...]:
     section names (a program in a copy of its run time, a library after patchelf).
 
     :returns: start and end of each, ascending, neighbours joined.
-    :raises BrokenElfError: where the file contradicts itself.
+    :raises BrokenElfError: if the file contradicts itself.
     """
     if elf.kind not in (ET_EXEC, ET_DYN) or not elf.sections:
         return ()
@@ -317,7 +317,7 @@ def needless_parts(elf: Elf) -> tuple[tuple[int, int], ...]:
 
 
 def _breaks(elf: Elf) -> bool:
-    """Tell whether ``strip`` would move or drop loaded bytes that no section names.
+    """Return whether ``strip`` would move or drop loaded bytes that no section names.
 
     It writes segments anew from their sections. Tried with binutils 2.40: programs of
     node (SEA) and bun lose what they run, and numpy's libraries, which patchelf has

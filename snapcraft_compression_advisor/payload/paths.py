@@ -1,4 +1,4 @@
-"""Where a path leads, as the running snap would see it."""
+"""If a path leads, as the running snap would see it."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _VARIABLE = re.compile(r"\$\{?SNAP\}?(?=/|\Z)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Location:
-    """Where a path leads.
+    """If a path leads.
 
     :param entry: what it leads to inside of the payload, links followed.
     :param outside: the absolute path that it leads to in the base or another
-        snap; ``None`` where it stays inside.
+        snap; ``None`` if it stays inside.
     """
 
     entry: Entry | None = None
@@ -43,7 +43,7 @@ class PathResolver:
         self._folders: dict[str, Location] = {}
 
     def in_payload(self, path: str) -> str | None:
-        """Return a path relative to the payload, ``None`` where it lies outside.
+        """Return a path relative to the payload, ``None`` if it lies outside.
 
         ``$SNAP/…``, ``/snap/NAME/current/…`` and relative paths lie inside; other
         absolute ones are the base's, other variables the user's. No link is looked
@@ -115,7 +115,7 @@ class PathResolver:
         return Location(entry=self._entries.get("/".join(reached)))
 
     def _names(self, path: str) -> list[str] | None:
-        """Return a path's names last first, ``None`` where it is the base's."""
+        """Return a path's names last first, ``None`` if it is the base's."""
         if path.startswith(("/", "$")):
             inside = self.in_payload(path)
             if inside is None:

@@ -146,7 +146,7 @@ class Reach:
     def _all_link(
         self, soname: str, leads_there: Callable[[Iterable[str]], bool]
     ) -> bool:
-        """Tell whether all that names a library has its folder as a RUNPATH.
+        """Return whether all that names a library has its folder as a RUNPATH.
 
         A file that the other snap may replace as well has none there.
         """

@@ -81,7 +81,7 @@ def needed_directories(snap: SnapMetadata) -> frozenset[str]:
 
 
 def goes_along(link: str, target: str) -> bool:
-    """Tell whether a link is there for its target's sake.
+    """Return whether a link is there for its target's sake.
 
     Such are a library's names in the loader's folders, and links within one kind of
     place, such as from one manual page to another.

@@ -175,7 +175,7 @@ def parse_snap_yaml(text: bytes, *, where: str) -> SnapMetadata:
     """Return the metadata of a snap.
 
     :param where: how errors name the file.
-    :raises BadDataError: where it isn't YAML, or not a snap's.
+    :raises BadDataError: if it isn't YAML, or not a snap's.
     """
     return SNAP_YAML.parse_yaml(text, where=where)
 
@@ -217,7 +217,7 @@ def parse_component_yaml(text: bytes, *, where: str) -> SnapMetadata:
 
     :param text: the file's contents; those of a ``snap.yaml`` are no longer.
     :param where: how errors name the file.
-    :raises BadDataError: where it doesn't name a component.
+    :raises BadDataError: if it doesn't name a component.
     """
     name = _COMPONENT_YAML.parse_yaml(text, where=where).component
     return SnapMetadata(name=name, type=COMPONENT_TYPE, base="none")

@@ -179,7 +179,7 @@ class SnapPayload:
 
 
 def is_far(payload: Payload) -> bool:
-    """Tell whether a payload, or the app's of a stack, is read from a store."""
+    """Return whether a payload, or the app's of a stack, is read from a store."""
     return bool(getattr(payload, "is_far", False))
 
 
@@ -218,10 +218,10 @@ def _filled_ranges(blocks: FileBlocks) -> list[tuple[int, int]]:
 def open_payload(path: Path) -> Iterator[Payload]:
     """Open a prime directory, a snap or a component.
 
-    :raises NoInputError: where it isn't there, can't be read, or has neither
+    :raises NoInputError: if it isn't there, can't be read, or has neither
         ``meta/snap.yaml`` nor ``meta/component.yaml``.
-    :raises BadDataError: where it is neither, or broken.
-    :raises StorageError: where it changes meanwhile.
+    :raises BadDataError: if it is neither, or broken.
+    :raises StorageError: if it changes meanwhile.
     """
     if _is_directory(path):
         if os.access(path, os.R_OK | os.X_OK) and not is_prime_directory(path):
@@ -235,7 +235,7 @@ def open_payload(path: Path) -> Iterator[Payload]:
 
 
 def is_prime_directory(path: Path) -> bool:
-    """Tell whether a directory has what every prime directory has.
+    """Return whether a directory has what every prime directory has.
 
     That is ``meta/snap.yaml``, or ``meta/component.yaml`` for a component.
     """
@@ -307,7 +307,7 @@ class ComponentDirectory(DirectoryPayload):
     Its ``meta/component.yaml`` isn't looked at, and may be missing yet.
 
     :param name: what reports call it.
-    :raises StorageError: where it can't be read.
+    :raises StorageError: if it can't be read.
     """
 
     def __init__(self, path: Path, *, name: str) -> None:
@@ -318,8 +318,8 @@ class ComponentDirectory(DirectoryPayload):
 def component_name(prime_dir: Path) -> str:
     """Return a component's own name, after the snap's and ``+``.
 
-    :raises NoInputError: where the directory has no ``meta/component.yaml``.
-    :raises BadDataError: where that doesn't name it.
+    :raises NoInputError: if the directory has no ``meta/component.yaml``.
+    :raises BadDataError: if that doesn't name it.
     """
     path = prime_dir / COMPONENT_YAML_PATH
     try:
@@ -337,8 +337,8 @@ def find_payload(directory: Path) -> Path:
     """Return a directory's ``prime``, else the one ``.snap`` in it.
 
     :returns: the directory itself where it is a prime directory.
-    :raises NoInputError: where there is neither.
-    :raises UsageError: where there are several snaps.
+    :raises NoInputError: if there is neither.
+    :raises UsageError: if there are several snaps.
     """
     prime, where = directory / "prime", str(directory.absolute())
     for place in (directory, prime):

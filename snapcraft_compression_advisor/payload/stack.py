@@ -105,7 +105,7 @@ class StackedPayload:
     def own_path(self, path: str) -> tuple[Layer, str]:
         """Return the snap that a file is of, and its path in there.
 
-        :raises KeyError: where no snap has it.
+        :raises KeyError: if no snap has it.
         """
         number = self._origins.get(path)
         if number is not None:
@@ -119,7 +119,7 @@ class StackedPayload:
         """Follow a path of the base or of a content snap, whatever covers it there.
 
         :param path: absolute, or below the place of a content snap.
-        :returns: neither entry nor outside where no snap here has it.
+        :returns: neither entry nor outside if no snap here has it.
         """
         for _ in range(MAX_LINKS):
             outside = None
@@ -174,7 +174,7 @@ class _LayerResolver(PathResolver):
         self._is_root = layer.place == ROOT
 
     def in_payload(self, path: str) -> str | None:
-        """Return a path relative to the snap, ``None`` where it lies outside."""
+        """Return a path relative to the snap, ``None`` if it lies outside."""
         if self._is_root and path.startswith("/") and not path.startswith("/snap/"):
             return posixpath.normpath(path).lstrip("/")
         return super().in_payload(path)
@@ -220,7 +220,7 @@ def stack_of(
 
 
 def provides(snap: SnapMetadata, name: str, plug: Plug) -> bool:
-    """Tell whether a snap has the content that a plug asks for.
+    """Return whether a snap has the content that a plug asks for.
 
     snapd connects the default provider by itself, and any other snap of the same
     publisher that has a slot of this content.

@@ -25,7 +25,7 @@ def check_stack(
     """Refuse base and content snaps that none of some snaps would run with.
 
     :param snaps: the one to advise on, or its consumers; at least one.
-    :raises UsageError: where one is of another type, another track or another
+    :raises UsageError: if one is of another type, another track or another
         architecture, or the same is given twice.
     """
     _check_names([*bases, *contents])
@@ -45,7 +45,7 @@ def check_stack(
 def check_consumer(consumer: Payload, platform: Payload) -> None:
     """Refuse a consumer that doesn't run with a base or content snap.
 
-    :raises UsageError: where it doesn't, or where it is of another architecture.
+    :raises UsageError: if it doesn't, or where it is of another architecture.
     """
     snap = consumer.snap
     if platform.snap.type in BASE_TYPES:
@@ -57,14 +57,14 @@ def check_consumer(consumer: Payload, platform: Payload) -> None:
 
 
 def asks_for(snap: SnapMetadata, content: SnapMetadata) -> bool:
-    """Tell whether one of a snap's plugs asks for what another one provides."""
+    """Return whether one of a snap's plugs asks for what another one provides."""
     return any(provides(content, name, plug) for name, plug in snap.plugs.items())
 
 
 def check_architecture(other: Payload, snap: Payload) -> None:
     """Refuse a snap that can't run on the same machine as another one.
 
-    :raises UsageError: where their ``meta/snap.yaml`` name different architectures.
+    :raises UsageError: if their ``meta/snap.yaml`` name different architectures.
     """
     known = [set(each.snap.architectures) for each in (other, snap)]
     if not all(known) or any(_EVERYWHERE in each for each in known):

@@ -39,7 +39,7 @@ class Survey:
 def take_survey(payload: Payload, *, suppliers: Sequence[Payload] = ()) -> Survey:
     """Look at a payload's files.
 
-    :param suppliers: its base and content snaps, where they are at hand; else the
+    :param suppliers: its base and content snaps, if they are at hand; else the
         base's libraries are known by name only.
     """
     tree = Tree(payload)

@@ -37,7 +37,7 @@ class Tree:
         yield from self._names
 
     def listing(self, directory: str) -> tuple[Entry, ...]:
-        """Return what is in a directory; nothing where there is none."""
+        """Return what is in a directory; nothing if there is none."""
         return tuple(self._names.get(directory, ()))
 
     def named(self, directory: str, suffix: str) -> tuple[Entry, ...]:
@@ -64,7 +64,7 @@ class Tree:
         return entry if entry and entry.kind is EntryKind.FILE else None
 
     def contents(self, entry: Entry | None) -> bytes | None:
-        """Return a small file's contents; ``None`` where it isn't small."""
+        """Return a small file's contents; ``None`` if it isn't small."""
         if entry is None:
             return None
         if entry.size_bytes > min(READ_MAX_BYTES, self._left_bytes):
@@ -74,7 +74,7 @@ class Tree:
         return self.payload.read(entry.path, offset=0, length=entry.size_bytes)
 
     def has_library(self, *stems: str, content: tuple[str, ...] = ()) -> bool:
-        """Tell whether the payload has one of these libraries, or a content snap does.
+        """Return whether the payload has one of these libraries, or a content snap does.
 
         :param stems: names up to ``.so``.
         :param content: how the names of content snaps begin that have them.

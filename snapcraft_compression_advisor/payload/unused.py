@@ -1,7 +1,7 @@
 """Libraries that nothing in a payload links, and whose name nothing in it has.
 
 What loads a library by its name while it runs has that name among its bytes. A name put
-together from parts escapes that, where neither part tells. So only libraries count that
+together from parts escapes that, if neither part tells. So only libraries count that
 have a version in their name, in the directories that the loader searches: programs that
 load whatever they find in a directory keep it elsewhere.
 """
@@ -42,7 +42,7 @@ _PACKED = "{!r} is compressed, and may name it"
 class Unused:
     """A library that nothing links or names.
 
-    :param doubt: what may load it all the same; ``None`` where nothing does.
+    :param doubt: what may load it all the same; ``None`` if nothing does.
     """
 
     path: str
@@ -123,7 +123,7 @@ class _Links:
 
 
 def _may_go(linkage: ElfLinkage, names: Collection[str]) -> bool:
-    """Tell whether a file is a library that only its name leads to.
+    """Return whether a file is a library that only its name leads to.
 
     :param names: of the file, and of links that lead there.
     """

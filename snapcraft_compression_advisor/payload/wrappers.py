@@ -43,7 +43,7 @@ _TAKEN_AWAY = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LibraryPath:
-    """Where an app's loader looks beside its own default folders.
+    """If an app's loader looks beside its own default folders.
 
     :param folders: as they are named, other variables than ``$SNAP`` replaced.
     :param anew: a script that may drop some of them; None if there is none.

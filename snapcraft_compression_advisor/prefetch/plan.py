@@ -72,8 +72,8 @@ def plan_prefetch(
     before it reads anything else.
 
     :param profile: of a launch, of this build or of another one.
-    :raises UsageError: where the snap doesn't have the app.
-    :raises BadDataError: where the payload has nothing of the profile.
+    :raises UsageError: if the snap doesn't have the app.
+    :raises BadDataError: if the payload has nothing of the profile.
     """
     app = payload.snap.apps.get(profile.app)
     if app is None or not app.command:
@@ -164,7 +164,7 @@ def _blocks(
 
 
 def _may_be_listed(path: str) -> bool:
-    """Tell whether a path stands in one line."""
+    """Return whether a path stands in one line."""
     return "\n" not in path and path.isprintable()
 
 

@@ -38,7 +38,7 @@ def compile_program(target: Path, snap: SnapMetadata) -> None:
     """Compile the program for a snap.
 
     :param target: the file to write.
-    :raises ToolError: where there is no compiler, or it makes programs for another
+    :raises ToolError: if there is no compiler, or it makes programs for another
         machine than the snap's.
     """
     words = shlex.split(os.environ.get("CC", "")) or ["cc"]
@@ -96,7 +96,7 @@ def write_files(
     :param ranges: of the list, in place of the plan's.
     :param name: of both, in place of the app's.
     :returns: both files.
-    :raises AdvisorError: where they can't be written or compiled.
+    :raises AdvisorError: if they can't be written or compiled.
     """
     program = folder / FOLDER / (name or plan.app)
     listed = program.with_name(f"{program.name}.list")
@@ -119,7 +119,7 @@ def add_to_command_chain(tree: Path, app: str) -> None:
 
     :param tree: whose ``meta/snap.yaml`` is written anew; a hard link's other names
         keep their contents.
-    :raises BadDataError: where it can't be read.
+    :raises BadDataError: if it can't be read.
     """
     path = tree / SNAP_YAML_PATH
     yaml = YAML()

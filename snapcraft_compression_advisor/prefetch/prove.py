@@ -98,7 +98,7 @@ def prove_prefetch(  # noqa: PLR0913 # what, and how
     :param timeout_s: after which it has failed.
     :param scratch: where the copy and the image go, in memory or on the disk to prove
         it for; the system's temporary directory by default.
-    :raises AdvisorError: where the app can't be started, or there is no room.
+    :raises AdvisorError: if the app can't be started, or there is no room.
     """
     with payload_copy(payload, scratch) as tree:
         write_files(tree, plan, payload.snap)

@@ -24,8 +24,8 @@ def add_filters(
     :param content: the file's bytes.
     :param filters: by part: paths and patterns, without the leading hyphen.
     :param where: the file, for errors.
-    :returns: the new bytes; the same object where nothing has to change.
-    :raises BadDataError: where the YAML is broken, there is no such part, or its
+    :returns: the new bytes; the same object if nothing has to change.
+    :raises BadDataError: if the YAML is broken, there is no such part, or its
         filters can't be written as lines of their own.
     """
     for part, patterns in filters.items():

@@ -71,10 +71,10 @@ class Node:
     :param meaning: what its event says.
     :param scalar: its text as YAML reads it, also through an alias; ``None`` for a
         mapping or sequence.
-    :param style: ``'``, ``"``, ``|`` or ``>`` of a scalar; empty where it is plain.
+    :param style: ``'``, ``"``, ``|`` or ``>`` of a scalar; empty if it is plain.
     :param is_alias: whether it is an alias (``*name``).
     :param anchor: its anchor (``&name``), or the one that the alias refers to.
-    :param tag: its tag, where one is written (``!!str``).
+    :param tag: its tag, if one is written (``!!str``).
     :param is_flow: whether it is written with braces or brackets.
     :param items: of a sequence, also through an alias.
     :param entries: keys and values of a mapping, likewise.
@@ -181,9 +181,9 @@ def read_document(content: bytes, *, where: str) -> ProjectDocument:
 
     :param content: the file's bytes.
     :param where: the file, for errors.
-    :raises BadDataError: where it isn't UTF-8, is larger than
+    :raises BadDataError: if it isn't UTF-8, is larger than
         ``MAX_PROJECT_FILE_BYTES`` or nested deeper than ``MAX_DEPTH``; where the YAML
-        is broken; where there is no document, or more than one; where the root isn't
+        is broken; if there is no document, or more than one; where the root isn't
         a mapping, has a tag or a merge key, or a key that isn't a plain or quoted name
         or that is there twice.
     """
@@ -260,7 +260,7 @@ class _Composer:
     def node(self, first: NodeEvent) -> Node:
         """Take the events of one node off the iterator.
 
-        :raises BadDataError: where an alias refers to nothing.
+        :raises BadDataError: if an alias refers to nothing.
         """
         start = _bare_node(first)
         if isinstance(first, AliasEvent):

@@ -35,7 +35,7 @@ class Edit:
     def diff(self) -> str:
         """Return a unified diff that ``patch -p1`` and ``git apply`` take.
 
-        :returns: empty where nothing changes. Line breaks within it are those of the
+        :returns: empty if nothing changes. Line breaks within it are those of the
             file, so it has to be written without translating them.
         """
         label = printable(self.path.as_posix().lstrip("/"))
@@ -64,7 +64,7 @@ class _Change:
     new: bytes
 
     def clashes(self, other: _Change) -> bool:
-        """Tell whether they touch the same place."""
+        """Return whether they touch the same place."""
         return self.start <= other.end and other.start <= self.end
 
 

@@ -45,8 +45,8 @@ def find_project_file(project_dir: Path) -> Path:
     """Return the project file that snapcraft would read.
 
     :param project_dir: a project's directory, or a YAML file itself.
-    :raises NoInputError: where there is neither.
-    :raises UsageError: where it is a file of another kind.
+    :raises NoInputError: if there is neither.
+    :raises UsageError: if it is a file of another kind.
     """
     if _mode_of(project_dir) is None:
         message = f"{project_dir} doesn't exist"
@@ -92,8 +92,8 @@ def plan_edit(
     :param component: whose key; ``None`` for the snap's own.
     :param where: what errors call the file; its path by default.
     :raises UsageError: for another compression, or an unknown component.
-    :raises NoInputError: where the file can't be read.
-    :raises BadDataError: where it isn't a regular file, its YAML is broken, or it
+    :raises NoInputError: if the file can't be read.
+    :raises BadDataError: if it isn't a regular file, its YAML is broken, or it
         can't be edited in one line.
     """
     before = read_project_file(path)
@@ -115,9 +115,9 @@ def apply_edit(edit: Edit) -> None:
     Another program that writes the file in the instant between the last comparison
     and the replacement loses its change.
 
-    :raises BadDataError: where the file no longer has the bytes that were read.
-    :raises NoInputError: where it can no longer be read.
-    :raises StorageError: where the file or its directory is read-only, the file has
+    :raises BadDataError: if the file no longer has the bytes that were read.
+    :raises NoInputError: if it can no longer be read.
+    :raises StorageError: if the file or its directory is read-only, the file has
         several hard links, or writing fails.
     """
     if not edit.changes:
@@ -140,7 +140,7 @@ def apply_edit(edit: Edit) -> None:
 
 
 def _mode_of(path: Path) -> int | None:
-    """Return the mode of what a path leads to; ``None`` where there is nothing."""
+    """Return the mode of what a path leads to; ``None`` if there is nothing."""
     try:
         return path.stat().st_mode
     except FileNotFoundError:
@@ -155,9 +155,9 @@ def _mode_of(path: Path) -> int | None:
 def read_project_file(path: Path) -> bytes:
     """Return a regular file's bytes, at most one more than the limit.
 
-    :raises NoInputError: where it isn't there or can't be opened.
-    :raises BadDataError: where it isn't a regular file.
-    :raises StorageError: where reading fails.
+    :raises NoInputError: if it isn't there or can't be opened.
+    :raises BadDataError: if it isn't a regular file.
+    :raises StorageError: if reading fails.
     """
     try:
         return read_regular(path, MAX_PROJECT_FILE_BYTES)
@@ -213,7 +213,7 @@ def _replace_file(
     meanwhile leaves nothing beside the old one.
 
     :param last_check: called right before the replacement; stops it by raising.
-    :raises OSError: where the file can't be written.
+    :raises OSError: if the file can't be written.
     """
 
     def fill(descriptor: int) -> None:

@@ -23,10 +23,10 @@ no key (``get_root_snippet`` in ``snapcraft/extensions/kde_neon*.py``)."""
 class ProjectLines:
     """What a project file says, and where.
 
-    :param name: of the snap; ``None`` where it isn't there.
-    :param compression: of the root; ``None`` where it isn't there or null.
-    :param compression_line: of that key, from 1; ``None`` where it isn't there.
-    :param components: compression by component; ``None`` where one has no key, and
+    :param name: of the snap; ``None`` if it isn't there.
+    :param compression: of the root; ``None`` if it isn't there or null.
+    :param compression_line: of that key, from 1; ``None`` if it isn't there.
+    :param components: compression by component; ``None`` if one has no key, and
         :data:`NULL` where it is null, which snapcraft refuses.
     :param component_lines: where each component's key, or else its name, stands.
     :param ignored: selectors of rules that ``lint: ignore:`` names.
@@ -56,7 +56,7 @@ def read_project_lines(content: bytes, *, where: str) -> ProjectLines:
 
     :param content: the file's bytes.
     :param where: the file, for errors.
-    :raises BadDataError: where the YAML is broken or ``compression`` isn't a scalar.
+    :raises BadDataError: if the YAML is broken or ``compression`` isn't a scalar.
     """
     root = read_document(content, where=where).root
     key, value = root.entry(COMPRESSION) or (None, None)

@@ -16,7 +16,7 @@ COMPRESSION = "compression"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where a key goes that a mapping doesn't have.
+    """If a key goes that a mapping doesn't have.
 
     :param after: it goes after the last of these keys that precede those of ``before``.
     :param before: else it goes before the first of these, and the comment above it;
@@ -46,7 +46,7 @@ def set_compression(
     :param component: its name under ``components``; ``None`` for the snap's own key.
     :param where: the file, for errors.
     :raises UsageError: for another compression, or an unknown component.
-    :raises BadDataError: where the YAML is broken, or can't be edited in one line.
+    :raises BadDataError: if the YAML is broken, or can't be edited in one line.
     """
     if compression not in SHIPPABLE:
         message = f"snapcraft doesn't accept compression {compression!r}"
@@ -75,8 +75,8 @@ def set_scalar(
 
     :param path: of the key from the root; all but the last have to be there.
     :param value: plain: it needs no quotes.
-    :returns: the new bytes; the same object where nothing has to change.
-    :raises BadDataError: where the key can't be set in one line.
+    :returns: the new bytes; the same object if nothing has to change.
+    :raises BadDataError: if the key can't be set in one line.
     """
     holder = document.root.child(*path[:-1]) or document.root
     change = _Change(document=document, holder=holder, path=path, value=value)
@@ -116,7 +116,7 @@ class _Change:
     def replaced(self, present: Node) -> str:
         """Return the text with another value.
 
-        :raises BadDataError: where the value isn't on one line, or not its own.
+        :raises BadDataError: if the value isn't on one line, or not its own.
         """
         key, text = self.path[-1], self.document.text
         if present.scalar is None:
@@ -134,7 +134,7 @@ class _Change:
     def inserted(self, place: Place) -> str:
         """Return the text with a new line.
 
-        :raises BadDataError: where the mapping isn't one entry a line.
+        :raises BadDataError: if the mapping isn't one entry a line.
         """
         document, key, entries = self.document, self.path[-1], self.holder.entries
         name = f"{self.path[-2]!r}" if len(self.path) > 1 else "the root"

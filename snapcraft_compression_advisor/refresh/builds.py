@@ -21,7 +21,7 @@ LARGEST_BYTES = 64 * 1024 * MIB
 def check_names(old: Payload, new: Payload) -> None:
     """Refuse two builds of different snaps.
 
-    :raises BadDataError: where their names differ.
+    :raises BadDataError: if their names differ.
     """
     if old.snap.name == new.snap.name:
         return
@@ -51,7 +51,7 @@ def check_size(build: Payload) -> None:
 
 
 def same_image(old: Payload, new: Payload) -> bool:
-    """Tell whether both builds are one image, byte for byte, or one directory."""
+    """Return whether both builds are one image, byte for byte, or one directory."""
     if old.path.resolve() == new.path.resolve():
         return True
     if not (isinstance(old, SnapPayload) and isinstance(new, SnapPayload)):

@@ -42,7 +42,7 @@ _ALL_LIMIT_BYTES = 96 * MIB
 _TIMESTAMP_BYTES = 64
 """Files of one length that differ in no more bytes differ in a stamp or an id."""
 _METADATA = ("meta/", "snap/")
-"""Where a snap's own metadata are: its version is in them."""
+"""If a snap's own metadata are: its version is in them."""
 _ELF = b"\x7fELF"
 _PIECE_BYTES = 4096
 UNPACKED_LIMIT_BYTES = 64 * MIB
@@ -86,7 +86,7 @@ class FileChange:
         ``documentation``: changed, and needn't ship; ``archive``: some members of a
         compressed archive changed; ``rebuilt``: a program or library; else
         ``changed``.
-    :param old_path: of what it was compared with; ``None`` where there is nothing.
+    :param old_path: of what it was compared with; ``None`` if there is nothing.
     :param delta_bytes: what it adds to the snap-aware delta, estimated.
     :param plain_bytes: what it adds to the plain delta, by codec, estimated: its blocks
         from the first change on, compressed.
@@ -229,7 +229,7 @@ class _Looker:
         return bool(now) and before == now
 
     def _read(self, payload: Payload, path: str) -> bytes | None:
-        """Return a file's contents; ``None`` where that is too much to look into."""
+        """Return a file's contents; ``None`` if that is too much to look into."""
         length = payload.inventory.entries[path].size_bytes
         if length > min(_LOOK_LIMIT_BYTES, self._left_bytes):
             return None

@@ -36,7 +36,7 @@ def without_options() -> dict[str, str]:
 def run_stages(stages: Sequence[Stage]) -> None:
     """Run programs at once to their ends; where one fails, the others are ended.
 
-    :raises ToolError: where one is missing or fails.
+    :raises ToolError: if one is missing or fails.
     """
     with ExitStack() as until, deferred_signals() as signals:
         processes: list[subprocess.Popen[bytes]] = []

@@ -22,7 +22,7 @@ from .xdelta3 import Rebuild, make_delta_of_images, make_plain_delta, rebuild
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodecRefresh:
-    """A refresh where both builds are packed with a codec.
+    """A refresh if both builds are packed with a codec.
 
     :param full_bytes: of the new image.
     :param full_measured: whether that is the size of an image.
@@ -30,7 +30,7 @@ class CodecRefresh:
     :param refusal: why there is no snap-aware delta.
     :param what_if: whether either build isn't packed with this codec.
     :param rebuild: whether the snap-aware delta gives the new image again; ``None``
-        where that wasn't tried.
+        if that wasn't tried.
     """
 
     codec: str
@@ -74,10 +74,10 @@ def compare_refresh(
     """Return what a refresh downloads.
 
     :param codecs: to compare.
-    :param trial: of the new build with these, where there is one.
-    :raises BadDataError: where the builds are of different snaps.
+    :param trial: of the new build with these, if there is one.
+    :raises BadDataError: if the builds are of different snaps.
     :raises ToolError: if a codec or xdelta3 isn't available.
-    :raises AdvisorError: where a build is broken or changes meanwhile.
+    :raises AdvisorError: if a build is broken or changes meanwhile.
     """
     check_names(old, new)
     progress("Making deltas")
@@ -138,8 +138,8 @@ def measure_refresh(refresh: Refresh, *, progress: Progress) -> Refresh:
     Images and deltas are written to a temporary directory (``TMPDIR``).
 
     :returns: the refresh with measured sizes.
-    :raises ToolError: where xdelta3 or squashfs-tools are missing or fail.
-    :raises StorageError: where the disk is too small.
+    :raises ToolError: if xdelta3 or squashfs-tools are missing or fail.
+    :raises StorageError: if the disk is too small.
     """
     codecs = {}
     for name, codec in refresh.codecs.items():

@@ -43,7 +43,7 @@ _OPTIONS = (
 (``superBlockFlagsToMksquashfsArgs``)."""
 
 Place = tuple[int, str]
-"""Where a file begins in what a delta makes, and its path; empty for no file."""
+"""If a file begins in what a delta makes, and its path; empty for no file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..lint.finding import Severity
 
 COLUMNS = 80
-"""Of tables, and of text where nothing else is known."""
+"""Of tables, and of text if nothing else is known."""
 
 _MOST_COLUMNS = 100
 """Longer lines are hard to read, however wide the terminal."""
@@ -91,7 +91,7 @@ def terminal_columns() -> int:
 
 
 def shows_unicode(stream: TextIO) -> bool:
-    """Tell whether who reads a stream expects more than ASCII, as its locale says.
+    """Return whether who reads a stream expects more than ASCII, as its locale says.
 
     With ``LC_ALL=C``, Python writes UTF-8 all the same (PEP 540).
     """

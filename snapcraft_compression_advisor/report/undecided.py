@@ -34,7 +34,7 @@ class NextStep:
 
 
 def what_decides(analysis: Analysis) -> tuple[NextStep, ...]:
-    """Return what would decide an advice; nothing where it is decided."""
+    """Return what would decide an advice; nothing if it is decided."""
     if analysis.recommendation.verdict != "undecided":
         return ()
     return tuple(_steps(analysis))

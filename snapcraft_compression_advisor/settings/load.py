@@ -48,8 +48,8 @@ _Model = TypeVar("_Model", bound=PolicyModel)
 def read_policy(path: Path) -> LintPolicy:
     """Read a policy file; files that it names become relative to the process.
 
-    :raises NoInputError: where it isn't there or can't be read.
-    :raises BadDataError: where it is no policy, one of another version, or one that
+    :raises NoInputError: if it isn't there or can't be read.
+    :raises BadDataError: if it is no policy, one of another version, or one that
         contradicts itself.
     """
     return beside(path, parse_policy(POLICY.read(path), where=str(path)))
@@ -98,7 +98,7 @@ class Settings:
     """What is asked of a payload, files read.
 
     :param policy: all sources together.
-    :param policy_path: the file that names the apps, for errors; ``None`` where none or
+    :param policy_path: the file that names the apps, for errors; ``None`` if none or
         another source does.
     :param devices: that the policy names, those of its budgets included.
     :param profiles: recorded launches.

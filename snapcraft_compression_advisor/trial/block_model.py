@@ -72,7 +72,7 @@ def block_models(
 
     :param known: the codec whose sizes are known, of a snap.
     :param look_names: what the looks' columns are, in their order.
-    :returns: none where no model was fitted to such looks: a library is missing, say.
+    :returns: none if no model was fitted to such looks: a library is missing, say.
     """
     fitted = _fitted().get(known or NOT_PACKED)
     if fitted is None or fitted["columns"] != [*look_names]:

@@ -95,7 +95,7 @@ def pack_with(
     """Pack a payload with each codec, as ``snap pack`` would.
 
     :param scratch: directory for the images, which stay there.
-    :returns: by codec; ``None`` where this mksquashfs lacks it.
+    :returns: by codec; ``None`` if this mksquashfs lacks it.
     :raises AdvisorError: see :func:`.mksquashfs.pack`.
     """
     source = payload_directory(payload, scratch, progress)
@@ -146,7 +146,7 @@ def _read_blocks(path: Path) -> dict[str, tuple[ImageBlock, ...]]:
 def _block_sizes(
     layout: Layout, blocks: Mapping[str, tuple[ImageBlock, ...]]
 ) -> BlockSizes | None:
-    """Return the sizes of a layout's blocks; ``None`` where the image has others."""
+    """Return the sizes of a layout's blocks; ``None`` if the image has others."""
     sizes = [
         block.stored_bytes for path in layout.paths for block in blocks.get(path, ())
     ]

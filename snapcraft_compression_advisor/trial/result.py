@@ -154,10 +154,10 @@ class TrialResult:
     :param tool: source of the sizes, with its version.
     :param codecs: by name, in the order of the report.
     :param lzo_less_xz_bytes: the difference of the two sizes, whose interval is
-        narrower than theirs, since the same blocks went to both; ``None`` where either
+        narrower than theirs, since the same blocks went to both; ``None`` if either
         isn't available.
     :param notes: what a reader should know of these sizes.
-    :param stored: what every file comes to, where that is known.
+    :param stored: what every file comes to, if that is known.
     """
 
     mode: Literal["exact", "sampled"]

@@ -41,9 +41,9 @@ class BlockSizes:
     """What a codec makes of every block of a layout.
 
     :param stored_bytes: of each; 0 for zeros.
-    :param errors: of each, one standard deviation in bytes; 0 where its size is known.
+    :param errors: of each, one standard deviation in bytes; 0 if its size is known.
     :param runs: of each, how many are taken to compress like the same one that was
-        read; 0 for those that were. Empty where all were.
+        read; 0 for those that were. Empty if all were.
     """
 
     stored_bytes: NDArray[np.float64]

@@ -67,7 +67,7 @@ class Trim:
     """A file that could be left out.
 
     :param path: of the file.
-    :param risk: why it may be needed all the same; ``None`` where nothing says so.
+    :param risk: why it may be needed all the same; ``None`` if nothing says so.
     """
 
     path: str
@@ -151,7 +151,7 @@ def _replaces(
     payload: Payload,
     path: str,
 ) -> bool:
-    """Tell whether a supplier's library of that name exports all that ours does.
+    """Return whether a supplier's library of that name exports all that ours does.
 
     :param theirs: its libraries, by each of their names.
     """

@@ -103,7 +103,7 @@ def newly_missing(
     """Return what launches lack once files are left out, and who lacks it.
 
     :param before: what they lack already.
-    :returns: for each name the apps; empty where every closure is as complete.
+    :returns: for each name the apps; empty if every closure is as complete.
     """
     stacked = surroundings.stack_of(Without(payload, gone))
     lacking: dict[str, set[str]] = defaultdict(set)
@@ -115,7 +115,7 @@ def newly_missing(
 
 
 def _own_path(stacked: Payload, payload: Payload, path: str) -> str | None:
-    """Return a file's path in the payload; ``None`` where another snap has it."""
+    """Return a file's path in the payload; ``None`` if another snap has it."""
     if not isinstance(stacked, StackedPayload):
         return path
     layer, own = stacked.own_path(path)

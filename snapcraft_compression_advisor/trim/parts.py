@@ -26,7 +26,7 @@ def parts_of_files(project_dir: Path) -> Mapping[str, frozenset[str]]:
     craft-parts writes them to ``parts/NAME/state/prime``, as a YAML set.
 
     :param project_dir: where ``parts`` and ``prime`` are.
-    :returns: empty where no state can be read.
+    :returns: empty if no state can be read.
     """
     found = {}
     for state in sorted(project_dir.glob("parts/*/state/prime")):

@@ -34,13 +34,13 @@ NEEDED = "without it, {} lacks {}"
 class TrimGroup:
     """Files that could be left out for one reason.
 
-    :param risk: why they may be needed all the same; ``None`` where nothing says so.
+    :param risk: why they may be needed all the same; ``None`` if nothing says so.
     :param files: the largest first, links after them.
     :param raw_bytes: uncompressed.
-    :param image_bytes: by which the image shrinks; ``None`` where that isn't known.
+    :param image_bytes: by which the image shrinks; ``None`` if that isn't known.
     :param saved_s: by app and device, what a cold launch from the snap's own image is
         faster; apps without a launch that reads these files are left out.
-    :param filters: by part, without hyphens; the part is empty where it isn't known.
+    :param filters: by part, without hyphens; the part is empty if it isn't known.
     """
 
     reason: Reason
@@ -99,7 +99,7 @@ def plan_trim(
 
     :param analysis: of the payload, for sizes and launches.
     :param parts: files by part, as far as they are known.
-    :raises AdvisorError: where files can't be read.
+    :raises AdvisorError: if files can't be read.
     """
     progress("Finding files that needn't ship, and what launches need")
     trims = judged_trims(payload, surroundings, analysis.launches)

@@ -40,7 +40,7 @@ class AppProof:
         and after read, those that both do.
     :param traced: whether the launch was also traced for files that it looks for and
         that were left out.
-    :param turns: cold and warm launches ``before`` and ``after``; ``None`` where they
+    :param turns: cold and warm launches ``before`` and ``after``; ``None`` if they
         weren't timed.
     """
 
@@ -101,7 +101,7 @@ def prove_trim(
     :param runs: cold launches to time before and after, in turns; 0 for none.
     :param scratch: where copies and images go; the system's temporary directory by
         default.
-    :raises AdvisorError: where no app can be started at all, or there is no room.
+    :raises AdvisorError: if no app can be started at all, or there is no room.
     """
     started = {app: _recorded(payload, app, starts) for app in payload.snap.apps}
     profiles = {
@@ -228,7 +228,7 @@ def _best_share(
     :param first: before and after files were left out.
     :param further: likewise; or why an app didn't start this time.
     :returns: the most that one before and one after have in common, and what two before
-        have; 1 where that isn't known.
+        have; 1 if that isn't known.
     """
     before, after = (
         [one.files, *([] if isinstance(other, str) else [other.files])]

@@ -88,7 +88,7 @@ def trim_sizes(
     :param trial: whose sizes other files keep.
     :param paths: of the files; at most :data:`MOST_TRIED_BYTES` of their blocks, drawn
         by lot, are compressed.
-    :returns: ``None`` where the trial knows no sizes of files.
+    :returns: ``None`` if the trial knows no sizes of files.
     """
     stored = trial.stored
     sizes = stored.codecs.get(codec) if stored else None

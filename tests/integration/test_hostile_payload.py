@@ -130,7 +130,7 @@ def test_no_page_has_a_name_that_does_more_than_name(hostile: Path) -> None:
 
 
 def _inside(path: str, hostile: Path) -> bool:
-    """Tell whether a path is one that the command was given, or its scratch."""
+    """Return whether a path is one that the command was given, or its scratch."""
     allowed = (
         "payload/prime",
         "x.snap",

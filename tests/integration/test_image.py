@@ -258,7 +258,7 @@ def test_only_what_is_asked_for_is_read(
 
 @contextmanager
 def mounted(image: Path, directory: Path) -> Iterator[Path]:
-    """Mount an image, where that is allowed and the kernel knows its codec."""
+    """Mount an image, if that is allowed and the kernel knows its codec."""
     directory.mkdir()
     where = os.fspath(directory)
     command = ["mount", "-t", "squashfs", "-o", "loop,ro", os.fspath(image), where]

@@ -125,7 +125,7 @@ def test_fix_makes_what_diff_shows(small_prime: Path) -> None:
     fixed = advisor(*chosen, "--fix", cwd=small_prime.parent)
     assert fixed.returncode == 0
     assert "fixed SCA103" in fixed.stderr
-    assert re.search(r": ok, [1-9]\d* rules checked", fixed.stdout)
+    assert re.search(r": ok, 1 rule checked", fixed.stdout)
     assert project.read_text() == PROJECT.replace(
         "core24\n", "core24\ncompression: xz\n"
     )

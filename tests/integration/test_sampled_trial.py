@@ -118,7 +118,7 @@ def assert_within(
 ) -> None:
     """Assert that all sizes are right within their intervals, or so many times these.
 
-    One draw in twenty misses an interval of 95 %. Where a payload isn't the same on
+    One draw in twenty misses an interval of 95 %. If a payload isn't the same on
     every machine, only a multiple of it can be asked of a single draw.
     """
     off = half_widths_off(result, truth)

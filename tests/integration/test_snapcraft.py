@@ -83,7 +83,7 @@ def snapcraft(tmp_path: Path) -> Callable[..., Ran]:
 
 
 def packs_components(tmp_path: Path) -> bool:
-    """Tell whether this machine's ``snap pack`` is new enough for components."""
+    """Return whether this machine's ``snap pack`` is new enough for components."""
     meta = tmp_path / "component" / "meta"
     meta.mkdir(parents=True)
     text = 'component: hello+more\nversion: "1"\ntype: standard\n'

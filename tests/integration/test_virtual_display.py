@@ -1,4 +1,4 @@
-"""Launches where there is no display, as a user starts them."""
+"""Launches if there is no display, as a user starts them."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def test_function_that_a_console_script_calls_imports(script: bytes) -> None:
 
 
 def heavy_is_imported(module: bytes) -> bool:
-    """Tell whether a program whose main function this module holds imports it."""
+    """Return whether a program whose main function this module holds imports it."""
     files = {
         "usr/bin/hello": SHEBANG + b"from hello.main import main\nmain()\n",
         f"{PACKAGES}/hello/__init__.py": b"",

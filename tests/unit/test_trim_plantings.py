@@ -163,7 +163,7 @@ def plant_library(snap: Snap) -> None:
 
 
 def unreached_library(snap: Snap) -> None:
-    """Plant a library that the content snap has where no app looks."""
+    """Plant a library that the content snap has if no app looks."""
     plant_library(snap)
     path = snap.chance.choice(
         ("", f"$SNAP/{LIB}", "$SNAP/gnome-platform/usr/lib", "$SNAP/gnome/" + LIB)

@@ -88,7 +88,7 @@ _DESKTOP_FILE_MAX_BYTES = 256 * 1024
 
 
 def window_evidence(payload: Payload, app: str) -> BlindSpot | None:
-    """Return what tells that an app opens windows, ``None`` where nothing does.
+    """Return what tells that an app opens windows, ``None`` if nothing does.
 
     A service opens none, and neither does an app whose desktop file asks for a
     terminal.

@@ -190,9 +190,9 @@ def parts_of(
 
 
 def read_parts(elf: Elf, *, program: bool = False) -> ElfParts | None:
-    """Return what an ELF file's blocks hold, ``None`` where nothing is loaded.
+    """Return what an ELF file's blocks hold, ``None`` if nothing is loaded.
 
-    :raises BrokenElfError: where its headers are broken.
+    :raises BrokenElfError: if its headers are broken.
     """
     loaded = [segment for segment in elf.segments if segment.kind == PT_LOAD]
     if not loaded:

@@ -80,9 +80,9 @@ class Candidate(NamedTuple):
         ``python-extension``, ``own-…`` or a family's name. Libraries have the way of
         what brought them in.
     :param direct: whether it was found that way itself, not for a file that was.
-    :param under: the way of what must be read first where that isn't sure; else empty.
+    :param under: the way of what must be read first if that isn't sure; else empty.
     :param reached: of an archive, the data blocks that hold members that are loaded;
-        ``None`` where that isn't known.
+        ``None`` if that isn't known.
     :param by: the file that links it, or what else brought it in.
     """
 
@@ -105,7 +105,7 @@ class Candidates:
     :param kind: of :func:`~.family_table.application_kind`.
     :param blind_spots: what the search could not follow, each once.
     :param window: whether the app seems to open windows.
-    :param blindness: how much the search missed; ``None`` where it missed nothing
+    :param blindness: how much the search missed; ``None`` if it missed nothing
         that it knows of.
     :param unreached: files that it didn't reach, if it is blind to the program.
     :param lost: whether a launcher starts a program that isn't known, so all of them
@@ -341,7 +341,7 @@ class _Search:
                     self.files[file.entry.identity] = found
 
     def _reaches_windows(self) -> bool:
-        """Tell whether the search reached what opens windows.
+        """Return whether the search reached what opens windows.
 
         A toolkit counts however far away it is linked: often by the app's own library,
         to which the program is a thin front. What toolkits stand on counts only where
@@ -418,7 +418,7 @@ class _Search:
         return self._finder.closure(entry)
 
     def _is_named(self, library: Entry, wanted: tuple[str, ...]) -> bool:
-        """Tell whether a library of a closure is one of those that a file needs."""
+        """Return whether a library of a closure is one of those that a file needs."""
         name = posixpath.basename(library.path)
         linkage = self._finder.readable_linkage(library)
         soname = linkage.soname if linkage else None

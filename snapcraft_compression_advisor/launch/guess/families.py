@@ -54,7 +54,7 @@ class Family:
     opens: bool = False
 
     def triggered_by(self, trigger: Trigger) -> bool:
-        """Tell whether a trigger of its name makes it apply."""
+        """Return whether a trigger of its name makes it apply."""
         return (trigger.near or not self.near) and (trigger.opens or not self.opens)
 
 

@@ -198,7 +198,7 @@ def _unseen(
     files: Sequence[LaunchFile],
     priors: Priors,
 ) -> Unseen | None:
-    """Return what wasn't reached; ``None`` where the program was followed.
+    """Return what wasn't reached; ``None`` if the program was followed.
 
     :param files: what was reached.
     """
@@ -277,7 +277,7 @@ def keys_of(payload: Payload, candidate: Candidate) -> FileKeys:
 def expected_file(
     candidate: Candidate, keys: FileKeys, priors: Priors
 ) -> LaunchFile | None:
-    """Return the blocks of a file with their chances, ``None`` where none has any."""
+    """Return the blocks of a file with their chances, ``None`` if none has any."""
     opened = opened_share(candidate, priors)
     chances = [min(1.0, priors.block_share(classes)) for classes in keys]
     if keys and keys[0] and keys[0][0] == LINKING:

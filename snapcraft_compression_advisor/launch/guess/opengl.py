@@ -52,7 +52,7 @@ _DRIVER_STUB = re.compile(r"libdril_dri\.so")
 def opengl_trigger(payload: Payload, program: Entry) -> str:
     """Return what triggers rules if a program itself calls what opens the driver.
 
-    Empty where it doesn't.
+    Empty if it doesn't.
     """
     if is_data(program.path):
         return ""
@@ -73,7 +73,7 @@ def _trigger(elf: Elf) -> str:
 
 
 def _opened(elf: Elf) -> bool:
-    """Tell whether a program's texts name a library of OpenGL that it doesn't link."""
+    """Return whether a program's texts name a library of OpenGL that it doesn't link."""
     linked = elf.linkage().needed
     named = _OPENED_NAME.findall(elf.constants())
     return any(name.decode() not in linked for name in named)

@@ -69,7 +69,7 @@ def program_stem(name: str) -> str:
 
     Of an application ID it is the last part: ``weather`` of ``org.gnome.Weather``.
 
-    Empty where nothing is named after it: shells and interpreters.
+    Empty if nothing is named after it: shells and interpreters.
     """
     by_id = _APPLICATION_ID.fullmatch(name)
     if by_id is not None:  # org.gnome.Weather

@@ -44,7 +44,7 @@ UNKNOWN_DRIVER_SHARE = 0.5
 """Likewise of OpenGL's driver: of what leads to it, one half opens it, one doesn't."""
 
 UNLIKELY_FILE_SHARE = 0.1
-"""Likewise of what only windows need, where none is expected, and of own files."""
+"""Likewise of what only windows need, if none is expected, and of own files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ class Priors:
     :param blocks: counts of blocks by the keys of :func:`~.block_classes.block_keys`.
     :param read_share: recorded ÷ expected bytes, over applications left out.
     :param seek_share: likewise, of runs of blocks.
-    :param unseen_share: recorded ÷ expected bytes where all applications of a kind were
+    :param unseen_share: recorded ÷ expected bytes if all applications of a kind were
         left out: for kinds that weren't recorded.
     :param kind_shares: by kind, recorded ÷ expected bytes.
     :param parallel_kinds: of which some recorded launch didn't wait for all of the work
@@ -236,7 +236,7 @@ class Priors:
 
 
 def _expected_share(way: str) -> float:
-    """Return the chance where nothing is known: set by hand.
+    """Return the chance if nothing is known: set by hand.
 
     A rule is written where such a file is expected, unless no window opens or it is one
     of many that lie in a program's own directory.

@@ -81,7 +81,7 @@ class PriorsDocument(_Model):
     :param fit: where it comes from.
     :param read_share: bytes read ÷ expected, over applications left out.
     :param seek_share: likewise, of runs of blocks.
-    :param unseen_share: bytes, where all applications of a kind were left out.
+    :param unseen_share: bytes, if all applications of a kind were left out.
     :param kind_shares: bytes, by kind.
     :param parallel_kinds: of which some recorded launch didn't wait for all of the work
         on its blocks.

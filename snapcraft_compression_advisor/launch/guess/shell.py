@@ -56,7 +56,7 @@ class Shebang:
 
 
 def parse_shebang(text: bytes) -> Shebang | None:
-    """Return a script's interpreter, ``None`` where there is no ``#!`` line.
+    """Return a script's interpreter, ``None`` if there is no ``#!`` line.
 
     ``/usr/bin/env NAME`` (also with ``-S`` and assignments) names NAME.
     """
@@ -209,7 +209,7 @@ class _Script:
 def _function_name(
     words: list[str], operator: str, behind: list[tuple[list[str], str]]
 ) -> str:
-    """Return the name of the function that begins here, empty where none does."""
+    """Return the name of the function that begins here, empty if none does."""
     if words[:1] == ["function"] and len(words) > 1:
         return words[1]
     braced = bool(behind) and behind[0][0][:1] == ["{"]

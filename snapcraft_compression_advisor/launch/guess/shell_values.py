@@ -51,7 +51,7 @@ _UNKNOWN = re.compile(r"\$(?!SNAP(?:/|:|\Z))")
 
 
 def is_computed(word: str) -> bool:
-    """Tell whether the word of a program names one that only the run time knows.
+    """Return whether the word of a program names one that only the run time knows.
 
     A script's own parameters don't count: these are the words of who calls it.
     """

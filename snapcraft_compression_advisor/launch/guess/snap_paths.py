@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ...payload.source import Payload
 
 PROGRAM_FOLDERS = ("usr/sbin", "usr/bin", "sbin", "bin", "usr/games", "usr/local/bin")
-"""Where a bare program name is looked for: snapd's and snapcraft's PATH in a snap."""
+"""If a bare program name is looked for: snapd's and snapcraft's PATH in a snap."""
 
 _NO_FILES = ("bare", "none")
 
@@ -46,7 +46,7 @@ class SnapPaths(PathResolver):
         return elsewhere if elsewhere.entry is not None else found
 
     def in_payload(self, path: str) -> str | None:
-        """Return a path relative to the payload, ``None`` where it lies outside."""
+        """Return a path relative to the payload, ``None`` if it lies outside."""
         inside = super().in_payload(path)
         if inside is not None or not path.startswith("/"):
             return inside

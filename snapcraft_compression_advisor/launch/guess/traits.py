@@ -62,7 +62,7 @@ _STARTS = re.compile(rb"\0(exec[lv]p?e?|posix_spawnp?)(?=\0)")
 
 
 def starts_others(payload: Payload, program: Entry) -> bool:
-    """Tell whether a small program calls what starts others."""
+    """Return whether a small program calls what starts others."""
     if is_data(program.path) or program.size_bytes > STARTER_MAX_BYTES:
         return False
     try:

@@ -128,7 +128,7 @@ def _cold_start_message(
     unasked=lambda context: None if context.policy.max_image_size else NO_BUDGET,
 )
 def image_size_budget(rule: Rule, context: Context) -> Iterator[Finding]:
-    """Yield a finding where the image is larger than its budget, or may be."""
+    """Yield a finding if the image is larger than its budget, or may be."""
     limit = context.policy.max_image_size
     if limit is None or context.snap.type == COMPONENT_TYPE:
         return

@@ -114,13 +114,13 @@ def codec_not_accepted(rule: Rule, context: Context) -> Iterator[Finding]:
 
 
 def kernel_has(codec: str, kernel: Version) -> bool:
-    """Tell whether mainline of that release decompresses a codec; ``none`` always."""
+    """Return whether mainline of that release decompresses a codec; ``none`` always."""
     first = FIRST_KERNEL.get(codec)
     return codec == "none" or (first is not None and kernel >= first)
 
 
 def target_has(target: Target, codec: str) -> bool:
-    """Tell whether a system that the policy names can mount an image."""
+    """Return whether a system that the policy names can mount an image."""
     if target.codecs is not None and codec not in (*target.codecs, "none"):
         return False
     return target.kernel is None or kernel_has(codec, _version(target.kernel))

@@ -56,7 +56,7 @@ _ADVICE_OPTIONS: Mapping[str, str] = {
     },
 )
 def lzo_would_gain(rule: Rule, context: Context) -> Iterator[Finding]:
-    """Yield a finding where lzo makes launches faster and is worth its size."""
+    """Yield a finding if lzo makes launches faster and is worth its size."""
     if current_codec(context) != "lzo" and all(
         target_has(target, "lzo") for target in context.policy.targets
     ):
@@ -81,7 +81,7 @@ def lzo_would_gain(rule: Rule, context: Context) -> Iterator[Finding]:
     options=_ADVICE_OPTIONS,
 )
 def lzo_gains_nothing(rule: Rule, context: Context) -> Iterator[Finding]:
-    """Yield a finding where lzo makes the image larger without a gain."""
+    """Yield a finding if lzo makes the image larger without a gain."""
     if current_codec(context) == "lzo":
         yield from _advised(rule, context, "xz", _loss_message)
 
@@ -116,7 +116,7 @@ def compression_fix(context: Context, compression: str) -> Fix:
 def _advised(
     rule: Rule, context: Context, codec: str, message: Callable[[Context], str]
 ) -> Iterator[Finding]:
-    """Yield one finding where the advice is to change to a codec, or is undecided."""
+    """Yield one finding if the advice is to change to a codec, or is undecided."""
     advice = context.analysis.recommendation
     if advice.verdict == "change" and advice.compression == codec:
         yield rule.finding(

@@ -36,7 +36,7 @@ _NEGLIGIBLE = Policy().negligible_growth
     unasked=no_project,
 )
 def key_implicit(rule: Rule, context: Context) -> Iterator[Finding]:
-    """Yield a finding where snapcraft.yaml has no ``compression``."""
+    """Yield a finding if snapcraft.yaml has no ``compression``."""
     project = context.project
     if project is None or project.compression is not None:
         return
@@ -196,7 +196,7 @@ def _nothing_declared(context: Context) -> str | None:
     unasked=_nothing_declared,
 )
 def compression_lost(rule: Rule, context: Context) -> Iterator[Finding]:
-    """Yield a finding where the snap isn't packed as it declares."""
+    """Yield a finding if the snap isn't packed as it declares."""
     codec = current_codec(context)
     project = context.project
     is_built = context.analysis.payload.kind == "snap"
@@ -248,7 +248,7 @@ def _now(label: str, context: Context) -> Evidence:
     unasked=lambda context: None if context.previous else "--previous isn't given",
 )
 def compression_changed(rule: Rule, context: Context) -> Iterator[Finding]:
-    """Yield a finding where the previous snap had another codec."""
+    """Yield a finding if the previous snap had another codec."""
     previous = context.previous
     codec = current_codec(context)
     if previous is None or previous.codec == codec:

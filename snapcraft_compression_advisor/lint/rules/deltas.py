@@ -70,7 +70,7 @@ _DeltaRule = partial(
     ),
 )
 def refresh_large(rule: Rule, context: Context) -> Iterator[Finding]:
-    """Yield a finding where the delta is larger than its budget, or may be."""
+    """Yield a finding if the delta is larger than its budget, or may be."""
     baseline, budget = context.baseline, context.policy.max_refresh_size
     if baseline is None or budget is None:
         return
@@ -109,7 +109,7 @@ def refresh_large(rule: Rule, context: Context) -> Iterator[Finding]:
 
 
 def _judge_changes(kind: ChangeKind, one: str, several: str) -> Judge:
-    """Return what yields one finding where changes of a kind are significant.
+    """Return what yields one finding if changes of a kind are significant.
 
     :param one: what such a file does, after "1 file".
     :param several: likewise of several.

@@ -37,7 +37,7 @@ _NAMED_FILES = 3
     remedy="Ship archives unpacked, or use smaller media",
 )
 def incompressible_payload(rule: Rule, context: Context) -> Iterator[Finding]:
-    """Yield a finding where a large part of the image doesn't compress."""
+    """Yield a finding if a large part of the image doesn't compress."""
     stored, codec = context.analysis.trial.stored, priced_codec(context)
     if stored is None or codec is None:
         return

@@ -226,7 +226,7 @@ def used_by_launch(
 
 
 def _ruled_out(fault: CacheFault, launches: tuple[LaunchAnalysis, ...]) -> bool:
-    """Tell whether all launches are recorded and none of them uses a cache."""
+    """Return whether all launches are recorded and none of them uses a cache."""
     return (
         bool(launches)
         and all(launch.launch_set.source == "recorded" for launch in launches)

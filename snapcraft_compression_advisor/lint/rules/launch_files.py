@@ -90,7 +90,7 @@ def _no_costs(context: Context) -> str | None:
     "or read them later",
 )
 def launch_dominated(rule: Rule, context: Context) -> Iterator[Finding]:
-    """Yield a finding where few files take most of a launch's added time."""
+    """Yield a finding if few files take most of a launch's added time."""
     if context.snap.type == COMPONENT_TYPE:
         return
     codec = current_codec(context)

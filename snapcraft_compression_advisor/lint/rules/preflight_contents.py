@@ -42,7 +42,7 @@ _Trace = tuple[str, str, tuple[Evidence, ...], bool]
     "included, so the repack differs.",
 )
 def extended_attributes(rule: Rule, context: Context) -> Iterator[Finding]:
-    """Yield a finding where files have extended attributes."""
+    """Yield a finding if files have extended attributes."""
     packing = repacked_packing(context)
     if packing is None or not packing.has_xattrs:
         return
@@ -64,7 +64,7 @@ def extended_attributes(rule: Rule, context: Context) -> Iterator[Finding]:
     how_to_fix="Pack with `snapcraft pack`, `snap pack` or `mksquashfs -all-root`.",
 )
 def owners(rule: Rule, context: Context) -> Iterator[Finding]:
-    """Yield a finding where files don't belong to root."""
+    """Yield a finding if files don't belong to root."""
     packing = context.packing
     if packing is None or not packing.owners or context.snap.type in _FREE_TYPES:
         return
@@ -93,7 +93,7 @@ def owners(rule: Rule, context: Context) -> Iterator[Finding]:
     unasked=lambda _: None,
 )
 def file_modes(rule: Rule, context: Context) -> Iterator[Finding]:
-    """Yield a finding where files have modes or kinds that the store refuses."""
+    """Yield a finding if files have modes or kinds that the store refuses."""
     packing = context.packing
     faults = (
         find_unpacked_faults(context.inventory.entries.values())
@@ -168,7 +168,7 @@ def _order_unread(context: Context) -> str | None:
     "machine's mksquashfs and shows what differs.",
 )
 def other_writer(rule: Rule, context: Context) -> Iterator[Finding]:
-    """Yield a finding where the image isn't laid out as by mksquashfs."""
+    """Yield a finding if the image isn't laid out as by mksquashfs."""
     packing = repacked_packing(context)
     if packing is None:
         return
@@ -225,7 +225,7 @@ def _not_packed_again(context: Context) -> str | None:
     "differ: pack where snapcraft's own mksquashfs is used.",
 )
 def resquash_differs(rule: Rule, context: Context) -> Iterator[Finding]:
-    """Yield a finding where packing the image again gives another one."""
+    """Yield a finding if packing the image again gives another one."""
     resquash = context.resquash
     if resquash is None or resquash.equal:
         return
@@ -266,7 +266,7 @@ _FIRST_BROKEN, _FIRST_FIXED = (4, 7), (4, 7, 5)
     remedy="Make the file when the application first runs",
 )
 def zero_file(rule: Rule, context: Context) -> Iterator[Finding]:
-    """Yield a finding where a file of zeros may be packed wrongly."""
+    """Yield a finding if a file of zeros may be packed wrongly."""
     stored = context.analysis.trial.stored
     if stored is None:
         return

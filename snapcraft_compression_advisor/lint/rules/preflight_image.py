@@ -70,7 +70,7 @@ def measured(label: str, text: str) -> Evidence:
     why=RESQUASH_WHY,
 )
 def block_size(rule: Rule, context: Context) -> Iterator[Finding]:
-    """Yield a finding where the block size isn't 128 KiB."""
+    """Yield a finding if the block size isn't 128 KiB."""
     packing = repacked_packing(context)
     if packing is None or packing.superblock.block_bytes == DATA_BLOCK_BYTES:
         return
@@ -93,7 +93,7 @@ def block_size(rule: Rule, context: Context) -> Iterator[Finding]:
     "order that changed from run to run.",
 )
 def fragments(rule: Rule, context: Context) -> Iterator[Finding]:
-    """Yield a finding where the image has fragments."""
+    """Yield a finding if the image has fragments."""
     packing = context.packing
     if packing is None or not packing.superblock.fragment_count:
         return
@@ -116,7 +116,7 @@ def fragments(rule: Rule, context: Context) -> Iterator[Finding]:
     why=f"{RESQUASH_WHY} snapd's snap-1-1-xdelta3 deltas refuse such an image as well.",
 )
 def compressor_options(rule: Rule, context: Context) -> Iterator[Finding]:
-    """Yield a finding where the image has compressor options."""
+    """Yield a finding if the image has compressor options."""
     packing = repacked_packing(context)
     if packing is None or packing.compressor_options is None:
         return
@@ -144,7 +144,7 @@ def compressor_options(rule: Rule, context: Context) -> Iterator[Finding]:
     why=RESQUASH_WHY,
 )
 def superblock_flags(rule: Rule, context: Context) -> Iterator[Finding]:
-    """Yield a finding where flags aren't those of a packed snap."""
+    """Yield a finding if flags aren't those of a packed snap."""
     packing = repacked_packing(context)
     if packing is None:
         return
@@ -176,7 +176,7 @@ def superblock_flags(rule: Rule, context: Context) -> Iterator[Finding]:
     "kilobytes more, such as the text of the licence.",
 )
 def padding(rule: Rule, context: Context) -> Iterator[Finding]:
-    """Yield a finding where the file doesn't end where a packed snap ends."""
+    """Yield a finding if the file doesn't end where a packed snap ends."""
     packing = repacked_packing(context)
     if packing is None:
         return
@@ -226,7 +226,7 @@ def padding(rule: Rule, context: Context) -> Iterator[Finding]:
     "between compressed images, which snapd uses otherwise (`snap/squashfs/delta.go`).",
 )
 def no_snap_delta(rule: Rule, context: Context) -> Iterator[Finding]:
-    """Yield a finding where snapd makes no snap-aware delta of the image."""
+    """Yield a finding if snapd makes no snap-aware delta of the image."""
     packing = context.packing
     if packing is None:
         return
@@ -264,7 +264,7 @@ def no_snap_delta(rule: Rule, context: Context) -> Iterator[Finding]:
     remedy="Leave files out, or move them elsewhere",
 )
 def store_size(rule: Rule, context: Context) -> Iterator[Finding]:
-    """Yield a finding where the image is larger than the store accepts."""
+    """Yield a finding if the image is larger than the store accepts."""
     packing = context.packing
     if packing is None:
         return

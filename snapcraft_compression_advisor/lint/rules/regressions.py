@@ -89,7 +89,7 @@ def launch_slower(rule: Rule, context: Context) -> Iterator[Finding]:
     ),
 )
 def image_grown(rule: Rule, context: Context) -> Iterator[Finding]:
-    """Yield a finding where the image grew by more than its budget."""
+    """Yield a finding if the image grew by more than its budget."""
     previous, budget = context.baseline, context.policy.max_image_growth
     if previous is None or budget is None:
         return
@@ -169,7 +169,7 @@ def _launch_evidence(change: FigureChange, limit_s: float) -> Iterator[Evidence]
 
 
 def _causes(previous: BaselineBuild, change: FigureChange) -> list[str]:
-    """Return the files that add most to a launch, where that is known."""
+    """Return the files that add most to a launch, if that is known."""
     if previous.difference is None:
         return []
     return [

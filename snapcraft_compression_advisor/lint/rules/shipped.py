@@ -54,7 +54,7 @@ _ShippedRule = partial(Rule, severity="warning", options=_OPTIONS, blocked=no_si
 class Weight:
     """What files come to.
 
-    :param stored: bytes in the image that go with them; ``None`` where unknown.
+    :param stored: bytes in the image that go with them; ``None`` if unknown.
     :param exact: whether that is measured.
     """
 
@@ -74,7 +74,7 @@ def _gain(context: Context, stored: Interval) -> Gain:
 
 
 def _needless_judge(kind: NeedlessKind, what: str) -> Judge:
-    """Return what yields one finding where files of a kind are significant, or may be.
+    """Return what yields one finding if files of a kind are significant, or may be.
 
     :param what: they are, at the start of a sentence.
     """
@@ -90,7 +90,7 @@ def _needless_judge(kind: NeedlessKind, what: str) -> Judge:
 def _judge_weight(
     rule: Rule, context: Context, what: str, files: Sequence[NeedlessFile]
 ) -> Iterator[Finding]:
-    """Yield one finding where files are significant, or may be.
+    """Yield one finding if files are significant, or may be.
 
     :param what: they are, at the start of a sentence.
     :param files: the largest first.
@@ -273,7 +273,7 @@ def _judge_pairs(
     what: str,
     found: Sequence[tuple[NeedlessFile, Evidence]],
 ) -> Iterator[Finding]:
-    """Yield one finding where files are significant, with what they are like.
+    """Yield one finding if files are significant, with what they are like.
 
     :param found: files, and what each is like, or where it is.
     """

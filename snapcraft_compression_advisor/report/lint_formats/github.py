@@ -26,7 +26,7 @@ _COMMANDS: dict[Severity, str] = {
 
 
 def render(findings: Findings) -> str:
-    """Return one command per finding; nothing where there is none."""
+    """Return one command per finding; nothing if there is none."""
     return "".join(
         f"{line}\n"
         for payload in findings.counting.payloads

@@ -39,7 +39,7 @@ Node = dict[str, object]
 def open_archive(
     payload: Payload, entry: Entry, find: Callable[[str], Entry | None]
 ) -> Archive | None:
-    """Return an archive, ``None`` where it is broken or its header too long.
+    """Return an archive, ``None`` if it is broken or its header too long.
 
     :param find: gives the file that a path of the payload leads to.
     """
@@ -106,7 +106,7 @@ class Archive:
         return found[0]
 
     def has_folder(self, path: str) -> bool:
-        """Tell whether there is a directory of this path."""
+        """Return whether there is a directory of this path."""
         found = self._locate(path)
         return found is not None and "files" in found[1]
 
@@ -125,7 +125,7 @@ class Archive:
         return self._payload.read(file.path, offset=member.start, length=length)
 
     def member(self, path: str) -> Member | None:
-        """Return where a file is, ``None`` where there is none."""
+        """Return where a file is, ``None`` if there is none."""
         found = self._locate(path)
         return self._member(*found) if found is not None else None
 

@@ -38,7 +38,7 @@ _COMPRESSED = 1
 def resource_files(
     payload: Payload, entry: Entry, suffix: str
 ) -> Iterator[tuple[str, bytes]]:
-    """Yield name and content of the files with a suffix; none where it is broken."""
+    """Yield name and content of the files with a suffix; none if it is broken."""
     content = payload.read(entry.path, offset=0, length=RESOURCE_MAX_BYTES)
     total = 0
     for name, start, end in _members(content):

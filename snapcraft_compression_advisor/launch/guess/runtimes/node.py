@@ -60,7 +60,7 @@ class Sources(Protocol):
         """Return what is looked at of a file."""
 
     def has_folder(self, path: str) -> bool:
-        """Tell whether there is a directory of this path."""
+        """Return whether there is a directory of this path."""
 
 
 @dataclass(frozen=True, slots=True)

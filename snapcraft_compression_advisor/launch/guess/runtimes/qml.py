@@ -1,7 +1,7 @@
 """Programs with QML: the modules that they import, and the plug-ins of these.
 
 Most programs carry their QML in themselves. Compiled, it names its imports in UTF-16;
-as it is, in plain text; where it is compressed, only its absence can be seen.
+as it is, in plain text; if it is compressed, only its absence can be seen.
 """
 
 from __future__ import annotations

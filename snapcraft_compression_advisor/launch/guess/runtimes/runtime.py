@@ -43,7 +43,7 @@ class Invocation:
 
     :param words: the interpreter as it is named, and its arguments.
     :param folder: the directory that its script changed into, relative to the payload;
-        empty where it changed into none.
+        empty if it changed into none.
     """
 
     words: tuple[str, ...]
@@ -101,7 +101,7 @@ class StartedApp:
     triggers: Collection[Trigger]
 
     def runs(self, name: re.Pattern[str]) -> bool:
-        """Tell whether it runs a program, or maps a library, of this name."""
+        """Return whether it runs a program, or maps a library, of this name."""
         return any(name.fullmatch(trigger.name) for trigger in self.triggers)
 
     def invocations(self, interpreter: re.Pattern[str]) -> Iterator[Invocation]:
@@ -152,7 +152,7 @@ class Runtime:
     :param kind: what applications of this runtime are called, in priors and reports.
     :param mapped: names of the programs and libraries that make an app one of them.
     :param interpreter: stem of the interpreter's name. Directories of this name are the
-        language's own, not the application's; empty where there are none.
+        language's own, not the application's; empty if there are none.
     :param families: what it opens by itself.
     :param loads: yields what an app's programs load, if they are of this runtime, and
         what of it can't be known.

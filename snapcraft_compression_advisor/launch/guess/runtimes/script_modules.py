@@ -150,7 +150,7 @@ class _Search:
             wanted.clear()
 
     def _is_main(self, path: str, stems: set[str]) -> bool:
-        """Tell whether a module is a program's main one: it has the same name."""
+        """Return whether a module is a program's main one: it has the same name."""
         return _stem(path) in stems and posixpath.dirname(path) in self._folders
 
     def _launched(self, script: Entry) -> Iterator[Entry]:

@@ -23,7 +23,7 @@ _WITH_CACHE = frozenset(("control", "gui", "keystore", "logger", "lua", "misc"))
 
 
 def _loads(app: StartedApp) -> Iterator[Loaded]:
-    """Yield all plug-ins, or where there is a list of them, those of the interface.
+    """Yield all plug-ins, or if there is a list of them, those of the interface.
 
     Without its ``plugins.dat``, libVLC opens each plug-in to ask what it can do.
     """

@@ -83,8 +83,8 @@ def read_code(source: bytes, *, package: str, file: str, is_program: bool) -> Co
     :param package: that relative imports start from; empty at the top.
     :param file: its ``__file__``.
     :param is_program: whether ``__name__`` is ``__main__``.
-    :raises NOT_PYTHON: where it can't be parsed.
-    :raises TOO_MUCH: where it could be parsed with too much memory only.
+    :raises NOT_PYTHON: if it can't be parsed.
+    :raises TOO_MUCH: if it could be parsed with too much memory only.
     """
     if len(source) > MAX_PARSED_BYTES or _LONG_NAME.search(source):
         raise MemoryError
@@ -308,7 +308,7 @@ def _starts(node: ast.Call) -> bool:
 
 
 def _is_search_path(node: ast.expr) -> bool:
-    """Tell whether an expression is, or is part of, ``sys.path`` or ``addsitedir``."""
+    """Return whether an expression is, or is part of, ``sys.path`` or ``addsitedir``."""
     while isinstance(node, (ast.Attribute, ast.Subscript)):
         if isinstance(node, ast.Attribute) and node.attr in ("path", "addsitedir"):
             return True

@@ -72,11 +72,11 @@ class ModuleFinder:
         self._path = tuple(dict.fromkeys((*folders, *self._path)))
 
     def is_own(self, folder: str) -> bool:
-        """Tell whether a directory is an application's own, not the language's."""
+        """Return whether a directory is an application's own, not the language's."""
         return folder not in self._libraries
 
     def is_standard(self, folder: str) -> bool:
-        """Tell whether a directory holds Python's own modules."""
+        """Return whether a directory holds Python's own modules."""
         return folder in self._libraries and not _PACKAGES.fullmatch(folder)
 
     def find(self, name: str) -> Module | None:

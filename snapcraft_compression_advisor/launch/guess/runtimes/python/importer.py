@@ -237,7 +237,7 @@ class Importer:
     def _parsed(
         self, source: bytes, *, package: str, file: str, is_program: bool
     ) -> Code | None:
-        """Return a source told apart by functions, ``None`` where that can't be."""
+        """Return a source told apart by functions, ``None`` if that can't be."""
         self._parsed_bytes += len(source)
         if self._parsed_bytes > PARSED_MAX_BYTES:
             return None

@@ -112,7 +112,7 @@ def _start_points(values: Iterable[str], importer: Importer) -> None:
 
 
 def is_source(content: bytes) -> bool:
-    """Tell whether a script is a text, not an archive or a program."""
+    """Return whether a script is a text, not an archive or a program."""
     return not content.startswith((b"PK", ELF_MAGIC)) and b"\0" not in content[:4096]
 
 

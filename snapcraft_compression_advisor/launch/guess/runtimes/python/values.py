@@ -24,7 +24,7 @@ _SAME = frozenset({
 
 
 def static_text(node: ast.expr, names: Mapping[str, str], depth: int = 0) -> str | None:
-    """Return a text or path that an expression gives, ``None`` where it depends.
+    """Return a text or path that an expression gives, ``None`` if it depends.
 
     :param names: values of variables, ``__file__`` among them as ``$SNAP/…``.
     """
