@@ -11,36 +11,36 @@ from statistics import median
 
 PACKAGE = "snapcraft_compression_advisor"
 ROOM_LINES = {
-    "core": 1_530,
+    "core": 1_540,
     "codecs": 1_070,
     "squashfs": 1_720,
-    "payload": 5_210,
+    "payload": 5_140,
     "trial": 2_100,
     "devices": 980,
-    "launch": 1_860,
-    "launch/guess": 7_900,
+    "launch": 1_690,
+    "launch/guess": 7_470,
     "advice": 1_140,
     "settings": 1_270,
-    "project": 1_215,
+    "project": 1_230,
     "refresh": 1_480,
     "diff": 1_110,
     "preflight": 830,
-    "trim": 1_420,
+    "trim": 1_430,
     "prefetch": 480,
-    "lint": 4_535,
-    "capture": 9_310,
-    "report": 6_800,
+    "lint": 4_530,
+    "capture": 8_370,
+    "report": 6_000,
     "fleet": 2_520,
-    "cli": 4_070,
-    "host": 2_075,
+    "cli": 4_060,
+    "host": 2_080,
 }
 """Of the package's rooms, without those inside that have a limit of their own."""
 
 TREES = {
-    PACKAGE: (62_100, 360),
-    "tests": (48_300, 242),
-    "study": (19_300, 108),
-    "benchmarks": (2_700, 16),
+    PACKAGE: (59_200, 343),
+    "tests": (48_400, 242),
+    "study": (19_550, 109),
+    "benchmarks": (2_800, 17),
 }
 """Lines and files of whole trees."""
 

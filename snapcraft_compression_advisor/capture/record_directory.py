@@ -208,7 +208,7 @@ def directory_files(
 def _is_mapped_unseen(
     payload: Payload, file: ProfileFile, touches: Sequence[Touch] | None
 ) -> bool:
-    """Return whether more of a program or library is cached than was seen to be used."""
+    """Return whether more of a program or library is cached than was seen in use."""
     if file.blocks[-1][1] == 0 or not all(touch.is_read for touch in touches or ()):
         return False
     if touches == []:  # it was seen mapped, and nobody touched it

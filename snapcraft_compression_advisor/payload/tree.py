@@ -74,7 +74,7 @@ class Tree:
         return self.payload.read(entry.path, offset=0, length=entry.size_bytes)
 
     def has_library(self, *stems: str, content: tuple[str, ...] = ()) -> bool:
-        """Return whether the payload has one of these libraries, or a content snap does.
+        """Return whether the payload or a content snap has one of these libraries.
 
         :param stems: names up to ``.so``.
         :param content: how the names of content snaps begin that have them.

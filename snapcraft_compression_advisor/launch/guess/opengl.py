@@ -73,7 +73,7 @@ def _trigger(elf: Elf) -> str:
 
 
 def _opened(elf: Elf) -> bool:
-    """Return whether a program's texts name a library of OpenGL that it doesn't link."""
+    """Return whether a program's texts name an OpenGL library that it doesn't link."""
     linked = elf.linkage().needed
     named = _OPENED_NAME.findall(elf.constants())
     return any(name.decode() not in linked for name in named)
