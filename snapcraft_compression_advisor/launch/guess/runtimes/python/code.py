@@ -308,7 +308,7 @@ def _starts(node: ast.Call) -> bool:
 
 
 def _is_search_path(node: ast.expr) -> bool:
-    """Return whether an expression is or holds ``sys.path`` or ``addsitedir``."""
+    """Return whether an expression is part of ``sys.path`` or ``addsitedir``."""
     while isinstance(node, (ast.Attribute, ast.Subscript)):
         if isinstance(node, ast.Attribute) and node.attr in ("path", "addsitedir"):
             return True
