@@ -60,6 +60,12 @@ SCRIPTS = {
 """Shell scripts by name; the shell and its tools are the host's."""
 
 
+def add_escape(program: Path, target: Path) -> None:
+    """Have a shell script write to a file outside of its payload, and go on."""
+    first, _, others = program.read_text().partition("\n")
+    program.write_text(f"{first}\n(echo > {target}) 2> /dev/null\n{others}")
+
+
 def fill_launchable(prime: Path) -> Path:
     """Fill a prime directory with apps that read what their scripts say."""
     (prime / "meta").mkdir(parents=True)

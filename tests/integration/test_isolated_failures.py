@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from real_launches import SNAP_YAML, fill_launchable
+from real_launches import SNAP_YAML, add_escape, fill_launchable
 from real_payloads import advisor
 
 CONNECTS = (
@@ -63,3 +63,12 @@ def test_commands_that_start_an_app_isolate_it(tmp_path: Path, command: str) -> 
     ran = advisor(name, prime, *options, "--app", "launchy", cwd=None, **cache)
     assert "ended with status 3" in ran.stdout + ran.stderr, ran.stderr
     assert not (tmp_path / "escaped").exists()
+
+
+def test_without_isolation_the_same_app_writes_there(tmp_path: Path) -> None:
+    prime = fill_launchable(tmp_path / "prime")
+    add_escape(prime / "bin/launchy", tmp_path / "escaped")
+    options = ("--method", "directory", "--until", "exit", "--unconfined")
+    ran = advisor("record", prime, *options, "--app", "launchy", cwd=None)
+    assert ran.returncode == 0, ran.stderr
+    assert (tmp_path / "escaped").exists()

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from mounts import is_in_memory
-from real_launches import BLOCK, fill_launchable
+from real_launches import BLOCK, add_escape, fill_launchable
 from real_payloads import advisor, snap_pack
 from snapcraft_compression_advisor.capture.page_cache import evict, resident_blocks
 from snapcraft_compression_advisor.launch.profile import (
@@ -162,6 +162,7 @@ def test_snap_trimmed_and_with_the_program_passes_the_check_of_the_store(
 @pytest.mark.bubblewrap
 def test_proof_times_all_three_kinds(tmp_path: Path, runs: str) -> None:
     prime = fill_launchable(tmp_path / "prime")
+    add_escape(prime / "bin/launchy", tmp_path / "escaped")
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     before = {path: path.stat().st_mtime for path in prime.rglob("*")}
@@ -176,3 +177,4 @@ def test_proof_times_all_three_kinds(tmp_path: Path, runs: str) -> None:
     assert kinds == dict.fromkeys(("without", "with", "wrong"), int(runs))
     assert {path: path.stat().st_mtime for path in prime.rglob("*")} == before
     assert not list(scratch.iterdir())
+    assert not (tmp_path / "escaped").exists()

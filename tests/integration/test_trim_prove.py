@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from real_launches import fill_launchable
+from real_launches import add_escape, fill_launchable
 from real_payloads import advisor
 
 pytestmark = [pytest.mark.slow, pytest.mark.bubblewrap, pytest.mark.images]
@@ -84,6 +84,16 @@ def test_group_that_an_app_needs_is_taken_back(prime: Path, tmp_path: Path) -> N
 
 
 @pytest.mark.strace
+def test_apps_are_isolated(prime: Path, tmp_path: Path) -> None:
+    add_escape(prime / "bin/launchy", tmp_path / "escaped")
+    cache = str(tmp_path / "cache")
+    options = ("--prove", "--format", "json")
+    ran = advisor("trim", prime, *options, XDG_CACHE_HOME=cache)
+    apps = {each["app"]: each for each in json.loads(ran.stdout)["proof"]["apps"]}
+    assert apps["launchy"]["problem"] is None
+    assert not (tmp_path / "escaped").exists()
+
+
 def test_group_that_an_app_looks_for_is_taken_back(tmp_path: Path) -> None:
     prime = fill_launchable(tmp_path / "prime")
     text = SNAP_YAML.partition("apps:")[0] + (
