@@ -258,7 +258,7 @@ def _conditions(measurement: Measurement) -> Section:
         texts.append(_SQUASHFUSE)
     texts.append(
         f"Linux {measurement.kernel}, {measurement.processor}, mounted by "
-        f"{measurement.mount}, read-ahead "
+        f"{measurement.mount}, blocks of 128 KiB, read-ahead "
         f"{'not known' if ahead is None else f'{ahead} KiB'}."
     )
     return Section(title="How it was measured", sentences=tuple(texts))
