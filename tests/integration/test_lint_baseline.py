@@ -72,7 +72,14 @@ def test_launch_that_became_slower_is_found_with_its_cause(
     builds: tuple[Path, Path], tmp_path: Path
 ) -> None:
     old, new = builds
-    payload = lint(new, "--baseline", old, "--device", "hdd-laptop", cwd=tmp_path)
+    size = (tmp_path / "prime/usr/bin/sample").stat().st_size
+    read = {"path": "usr/bin/sample", "size": size, "blocks": [[0, size // 131_072]]}
+    profile = tmp_path / "launch.json"
+    profile.write_text(
+        json.dumps({"source": "residency", "app": "sample", "files": [read]})
+    )
+    options = ("--device", "hdd-laptop", "--launch-profile", profile)
+    payload = lint(new, "--baseline", old, *options, cwd=tmp_path)
     (finding,) = (each for each in payload["findings"] if each["rule"] == "SCA601")
     assert not finding["undecided"]
     assert finding["files"] == ["usr/bin/sample"]
