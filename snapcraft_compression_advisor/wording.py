@@ -111,6 +111,8 @@ def not_followed(
     said = _BLIND[reason].format(where=printable(where), what=printable(what))
     others = f" (and {len(spots) - 1:,} more)" if len(spots) > 1 else ""
     covered = "so the interval is wide"
+    if reason == "computed-import":
+        covered = "these may add more than the interval says"
     if recorded:
         which = (
             "1 recorded application read that was"

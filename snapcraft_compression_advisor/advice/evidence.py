@@ -83,7 +83,7 @@ class Policy:
     :param min_saving_share: in place of ``min_saving_s``, the share that a cold launch
         has to lose of what reading and decompressing add to it with xz.
     :param max_growth_bytes: what lzo may add to the image at most.
-    :param max_growth_share: likewise, as a share of the image with xz.
+    :param max_growth_share: the same as a share of the image with xz.
     :param device_shares: of the users, by device, adding up to 1: lzo has to be worth
         its size on average over them. If none are given, on each device.
     :param cold_start_limits_s: by device what a cold start may take, for all apps or
@@ -200,7 +200,7 @@ class Evidence:
     :param declared: ``compression`` of snapcraft.yaml or the codec of the snap;
         ``None`` if it isn't known.
     :param xz_bytes: size of the image with xz, ``None`` if it isn't available.
-    :param lzo_bytes: likewise with lzo.
+    :param lzo_bytes: size with lzo, None if it isn't available.
     :param bytes_added: what lzo adds to the image over xz; ``None`` if either isn't
         available.
     :param savings: of each target app on each device, the deciding app first.

@@ -254,8 +254,8 @@ class _Layout:
     :param root: the payload, no link.
     :param machine: what is shown as the root, no link.
     :param shown_root: the payload by the path that bubblewrap reaches it by.
-    :param shown_machine: likewise what is shown as the root.
-    :param shown_id: likewise this machine's id, if a base is the root.
+    :param shown_machine: what is shown as the root, by such a path.
+    :param shown_id: this machine's id, by such a path, if a base is the root.
     """
 
     snap: str

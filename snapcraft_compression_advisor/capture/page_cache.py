@@ -33,7 +33,6 @@ Storage = Literal["memory", "disk"]
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _MOSTLY = 0.5
-_WALK_READ_BYTES = 1024 * 1024
 
 _FIRST_READ_BYTES = DATA_BLOCK_BYTES - mmap.PAGESIZE
 """All of a block but its last page. It brings in the whole block.
@@ -337,21 +336,6 @@ def replay(root: Path, files: Iterable[LaunchFile]) -> float:
         return time.perf_counter() - start
 
 
-def walk(root: Path) -> float:
-    """Read every file of a mount whole, as the published study of snaps did.
-
-    :param root: where the payload is mounted.
-    :return: seconds.
-    :raises StorageError: if reading fails.
-    """
-    buffer = memoryview(bytearray(_WALK_READ_BYTES))
-    with _reading(root):
-        start = time.perf_counter()
-        for path in _file_paths(str(root)):
-            _read_whole(path, buffer)
-        return time.perf_counter() - start
-
-
 @contextmanager
 def _reading(root: Path) -> Iterator[None]:
     try:
@@ -381,25 +365,5 @@ def _read_blocks(path: str, file: LaunchFile, buffer: memoryview) -> None:
                 if not os.preadv(descriptor, [buffer], offset):
                     return
                 os.preadv(descriptor, [buffer[: mmap.PAGESIZE]], offset + len(buffer))
-    finally:
-        os.close(descriptor)
-
-
-def _file_paths(directory: str) -> Iterator[str]:
-    """Yield the regular files below a directory, in the order of their names."""
-    with os.scandir(directory) as items:
-        found = sorted(items, key=lambda item: os.fsencode(item.name))
-    for item in found:
-        if item.is_dir(follow_symlinks=False):
-            yield from _file_paths(item.path)
-        elif item.is_file(follow_symlinks=False):
-            yield item.path
-
-
-def _read_whole(path: str, buffer: memoryview) -> None:
-    descriptor = os.open(path, _OPEN_FLAGS)
-    try:
-        while os.readv(descriptor, [buffer]):
-            pass
     finally:
         os.close(descriptor)

@@ -37,7 +37,7 @@ class Sample:
     :param runs_s: seconds of each run, in the order of the runs; at least one.
     :param user_s: processor time of each run in user mode; ``None`` if it isn't
         known.
-    :param system_s: likewise in the kernel.
+    :param system_s: processor time of each run in the kernel.
     """
 
     runs_s: tuple[float, ...]

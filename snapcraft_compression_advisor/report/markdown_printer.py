@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import re
 from typing import TYPE_CHECKING
 
@@ -147,10 +146,3 @@ def _table(table: Table) -> str:
         cells[0] = f"[{cells[0]}](<{link}>)" if link else cells[0]
     lines = [[plain(head) for head in heads], rule, *rows]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
-
-
-def folded_lines(summary: str, lines: Sequence[str]) -> list[str]:
-    """Return lines in a fold."""
-    # HTML: no Markdown is read in a summary.
-    head = f"<details><summary>{html.escape(printable(summary))}</summary>"
-    return [head, "", *lines, "", "</details>"]

@@ -14,7 +14,6 @@ from snapcraft_compression_advisor.capture.page_cache import (
     drop_caches,
     replay,
     resident_blocks,
-    walk,
 )
 from snapcraft_compression_advisor.codecs import CODECS
 from snapcraft_compression_advisor.launch.launch_set import LaunchFile
@@ -143,12 +142,3 @@ def test_replay_leaves_out_what_is_not_there(
     )
     replay(cold_mount.root, launch_files(*files))
     assert resident_blocks(cold_mount.root, inventory) == (large((20, 20)),)
-
-
-def test_walk_reads_every_file_whole(cold_mount: Mount, inventory: Inventory) -> None:
-    assert walk(cold_mount.root) > 0
-    assert resident_blocks(cold_mount.root, inventory) == (
-        ONE,
-        large((0, 20)),
-        ProfileFile(path="lib/two", size=BLOCK + 1, blocks=((0, 1),)),
-    )
