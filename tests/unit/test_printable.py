@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import ast
+import copyreg
 import json
 import re
 import unicodedata
 from typing import TYPE_CHECKING, get_args
 
+import craft_cli
 from hypothesis import given
 from hypothesis import strategies as st
 
 from doc_commands import ROOT
 from snapcraft_compression_advisor.core.errors import AdvisorError
 from snapcraft_compression_advisor.core.printable import Kept, safe_line, safe_text
+from snapcraft_compression_advisor.core.terminal import emit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    import pytest
+    from pytest_mock import MockerFixture
 
 TEXTS = st.lists(
     st.sampled_from(
@@ -74,6 +80,28 @@ def test_an_error_is_one_line_that_steers_nothing() -> None:
     error = AdvisorError("a\n::b\x1b", details="c\n::d\x1b", resolution="\u202e")
     assert str(error) == "a\\n::b\\x1b"
     assert (error.details, error.resolution) == ("c\n\\u003a:d\\u001b", "\\u202e")
+
+
+def test_an_error_is_shown_without_its_cause(
+    mocker: MockerFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(copyreg.dispatch_table, AdvisorError, _keep_cause)  # as tblib
+    shown = mocker.patch.object(craft_cli.emit, "error")
+    mocker.patch.object(craft_cli.emit, "debug")
+    error = AdvisorError("a")
+    error.__cause__ = OSError("##[error]b")
+    emit.error(error)
+    assert shown.call_args.args[0].__cause__ is None
+
+
+def _keep_cause(error: BaseException) -> tuple[object, ...]:
+    return _with_cause, (type(error), error.args, error.__cause__)
+
+
+def _with_cause(kind: type[BaseException], args: tuple[str], cause: object) -> object:
+    error = kind(*args)
+    error.__cause__ = cause  # type: ignore[assignment] # an exception or None
+    return error
 
 
 def test_nothing_writes_past_that() -> None:
