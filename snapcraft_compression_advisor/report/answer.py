@@ -66,8 +66,10 @@ def advise_page(
         text = f"{name}: can't tell yet" + "".join(f"; {it.short}:" for it in first)
     else:
         text = f"{name}: keep {advice.compression}"
+    details = tuple(details)
+    charted = any(each.opened and each.charts for each in details)
     shown = (
-        Section(short=True, tables=tuple(_table(analysis, columns))),
+        Section(short=True, tables=tuple(_table(analysis, columns, charted=charted))),
         Section(short=True, sentences=tuple(_reasons(analysis))),
         Section(short=True, steps=tuple(_to_type(analysis, apply))),
     )
@@ -137,7 +139,7 @@ def _facts(analysis: Analysis) -> Iterator[str]:
     )
 
 
-def _table(analysis: Analysis, columns: int) -> Iterator[Table]:
+def _table(analysis: Analysis, columns: int, *, charted: bool) -> Iterator[Table]:
     """Yield download and cold start with both codecs, on as many devices as fit.
 
     Nothing if the snap stays as it is: there is nothing to weigh.
@@ -160,6 +162,7 @@ def _table(analysis: Analysis, columns: int) -> Iterator[Table]:
         heads=("", "download" if devices else "", *devices),
         rows=tuple(rows),
         above=above,
+        charted=charted,
         widths=(_NAME_COLUMNS, _SIZE_COLUMNS, *(_COST_COLUMNS for _ in devices)),
     )
 

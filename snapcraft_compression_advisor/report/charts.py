@@ -41,7 +41,6 @@ _TINTS = 4
 _HEADER_PX = 18
 _LITE = "https://vega.github.io/schema/vega-lite/v6.json"
 _VEGA = "https://vega.github.io/schema/vega/v6.json"
-_MB = 1e6
 
 _PLAIN: Spec = {"field": "colour", "type": "nominal", "scale": None}
 _SERIES: Spec = {"field": "series", "type": "nominal", "sort": None}
@@ -139,9 +138,13 @@ def _saved_chart(analysis: Analysis, launch: LaunchAnalysis) -> Chart | None:
     rules = [{"what": "zero", "low": 0.0}]
     if analysis.policy.min_saving_share is None:
         rules.append({"what": "limit", "low": limit})
-        rules.append(
-            {"what": "name", "low": limit, "text": f"policy: {seconds(limit)}"}
-        )
+        name = f"policy: {seconds(limit)}"
+        rules.append({"what": "name", "low": limit, "text": name})
+    ends_s = [0.0, limit, *(s for each in bars for s in (each["low"], each["high"]))]
+    is_right = limit > (min(ends_s) + max(ends_s)) / 2
+    side: Spec = (
+        {"align": "right", "dx": -3} if is_right else {"align": "left", "dx": 3}
+    )
     ends: Spec = {"x2": {"field": "high"}, "y": _rows()}
     opacity: Spec = {
         "opacity": {"field": "opacity", "type": "quantitative", "scale": None}
@@ -152,7 +155,7 @@ def _saved_chart(analysis: Analysis, launch: LaunchAnalysis) -> Chart | None:
         [
             _layer("rule", "zero", stroke=INK),
             _layer("rule", "limit", stroke=INK, strokeDash=[5, 3]),
-            _layer("text", "name", top, align="left", dx=3, dy=-4),
+            _layer("text", "name", top, dy=-4, **side),
             _layer("bar", "bar", {**ends, **opacity}, height=12, fill=COLOURS["lzo"]),
             _layer("point", "bar", middle, filled=True, fill=INK, size=60, opacity=1),
         ],
@@ -189,18 +192,18 @@ def _bytes_chart(analysis: Analysis) -> Chart | None:
         if (image := analysis.trial.codecs[codec].image_bytes) is not None
     }
     values = [
-        {"label": codec, "mb": image.mid / _MB, "colour": COLOURS[codec],
+        {"label": codec, "length": image.mid, "colour": COLOURS[codec],
          "text": str(size(image.mid))}
         for codec, image in found.items()
     ]  # fmt: skip
     if not values:
         return None
-    return _bar_chart("download", "Download", values, "mb", "MB")
+    return _bar_chart("download", "Download", values)
 
 
 def _start_chart(launch: LaunchAnalysis) -> Chart | None:
     values = [
-        {"label": device, "series": codec, "s": added, "colour": COLOURS[codec],
+        {"label": device, "series": codec, "length": added, "colour": COLOURS[codec],
          "text": f"{codec} {seconds(added)}"}
         for device, costs in launch.estimates.items()
         for codec in SHIPPABLE
@@ -210,19 +213,16 @@ def _start_chart(launch: LaunchAnalysis) -> Chart | None:
     if not values:
         return None
     title = f"Cold start of {launch.launch_set.app} adds"
-    return _bar_chart("start", title, values, "s", "seconds")
+    return _bar_chart("start", title, values)
 
 
-def _bar_chart(
-    key: str, title: str, values: Sequence[Spec], field: str, unit: str
-) -> Chart:
+def _bar_chart(key: str, title: str, values: Sequence[Spec]) -> Chart:
     """Return bars from zero, each with its figure beside it."""
     grouped = {"yOffset": _SERIES} if "series" in values[0] else {}
     rows = len({value["label"] for value in values})
-    room = 1.45 * max(value[field] for value in values) or 1.0
-    x = _quantity(
-        field, unit, axis={"tickCount": 4}, scale={"domain": [0, room], "nice": False}
-    )
+    room = 1.45 * max(value["length"] for value in values) or 1.0
+    scale = {"domain": [0, room], "nice": False}
+    x = _quantity("length", None, axis=None, scale=scale)
     text: Spec = {"text": {"field": "text"}}
     spec = _layered(
         [

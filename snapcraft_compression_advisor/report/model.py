@@ -29,6 +29,7 @@ class Table:
         The first one always is.
     :param links: addresses that the first cells lead to, in their order.
     :param above: a head above those from the third column on.
+    :param charted: whether charts of the page show its figures, for pages with charts.
     :param widths: of columns as text that are all aligned to the left; by their
         contents if there are none.
     """
@@ -40,6 +41,7 @@ class Table:
     words: frozenset[int] = frozenset()
     links: tuple[str, ...] = ()
     above: str = ""
+    charted: bool = False
     widths: tuple[int, ...] = ()
 
 

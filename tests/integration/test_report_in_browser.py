@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -75,3 +76,30 @@ def test_no_command_is_cropped(browser: Browser, page_file: Path, width: int) ->
             ".filter(each => each.scrollWidth > each.clientWidth).length"
         )
         assert cropped == 0
+
+
+@pytest.mark.parametrize("least_s", [0.05, 9.0])
+def test_chart_shows_the_policys_limit_whole(
+    browser: Browser, tmp_path: Path, least_s: float
+) -> None:
+    analysis = make_full_analysis()
+    policy = replace(analysis.policy, min_saving_s=least_s)
+    path = tmp_path / "page.html"
+    path.write_text(print_html(full_page(replace(analysis, policy=policy))))
+    with opened(browser, path, width=1200) as page:
+        left, right, start, end = page.evaluate(
+            "[...document.querySelectorAll('#saved svg, #saved svg text')]"
+            ".filter(each => each.tagName == 'svg' || /policy/.test(each.textContent))"
+            ".flatMap(each => [each.getBoundingClientRect()])"
+            ".flatMap(each => [each.left, each.right])"
+        )
+        assert left <= start < end <= right
+
+
+def test_details_are_as_wide_as_the_page(browser: Browser, page_file: Path) -> None:
+    with opened(browser, page_file, width=1200) as page:
+        widths = page.evaluate(
+            "['main', 'details.details']"
+            ".map(each => document.querySelector(each).clientWidth)"
+        )
+        assert widths[0] == widths[1]

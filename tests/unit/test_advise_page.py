@@ -176,6 +176,13 @@ def test_html_has_three_charts_of_one_width_before_its_details(html: str) -> Non
     assert len({*boxes}) == 1
 
 
+def test_html_leaves_figures_to_its_charts_and_text_has_a_table(html: str) -> None:
+    assert "<table" not in html.partition("<h2>Details</h2>")[0]
+    assert "download  cold start of" in answer_text(make_full_analysis())
+    without = full_page(replace(make_full_analysis(), launches=()))
+    assert "<table" in print_html(without).partition("<h2>Details</h2>")[0]
+
+
 def test_html_names_findings_and_what_could_not_look(html: str) -> None:
     before = html.partition("<h2>Details</h2>")[0]
     assert "SCA302 debug-symbols" in before
