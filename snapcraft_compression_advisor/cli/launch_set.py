@@ -13,13 +13,9 @@ from ..launch.launch_set import select_apps
 from ..launch.profile import guessed_profile, profile_text
 from ..payload.snap_yaml import COMPONENT_TYPE
 from ..payload.source import Payload, find_payload, open_payload
-from ..report.guess import (
-    explanation_json,
-    render_explanation_text,
-    render_guess_text,
-)
-from .arguments import PATH, Arguments, Command, details
-from .write import check_outputs, write_output
+from ..report.guess import explanation_json, explanation_page, guess_page
+from .arguments import FORMATS, PATH, Arguments, Command, details
+from .write import check_outputs, write_output, write_page
 
 
 class LaunchSetCommand(Command):
@@ -44,7 +40,7 @@ class LaunchSetCommand(Command):
         "way and in which share of launches; or why it isn't (default: none)",
         "--format": details(
             "output format of the guess, or of --explain",
-            choices=("text", "json"),
+            choices=FORMATS,
             default="text",
         ),
     }
@@ -56,18 +52,16 @@ class LaunchSetCommand(Command):
             app = _app(payload, parsed_args.app)
             if parsed_args.explain is not None:
                 found = explain(payload, app, str(parsed_args.explain))
-                is_json = parsed_args.format == "json"
-                render = explanation_json if is_json else render_explanation_text
-                write_output(render(found), None)
+                write_page(
+                    explanation_page(found), parsed_args, explanation_json(found)
+                )
                 return
             launch_set = static_launch_set(payload, app)
         profile = profile_text(guessed_profile(launch_set))
         if parsed_args.output is not None:
             write_output(profile, parsed_args.output)
-        elif parsed_args.format == "json":
-            write_output(profile, None)
         else:
-            write_output(render_guess_text(launch_set), None)
+            write_page(guess_page(launch_set), parsed_args, profile)
 
 
 def _app(payload: Payload, wanted: str | None) -> str:

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..core.printable import printable
 from ..core.units import counted, format_bytes, join_ends
 from ..payload.inventory import block_bytes, block_count
 from .document import document_text, part
-from .lines import COLUMNS, wrapped
+from .model import Page, Section, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from ..launch.guess.explain import Explanation
     from ..launch.launch_set import LaunchFile, LaunchSet
 
-LISTED_FILES = 15
+LISTED_FILES = 10
 """Largest ones; the JSON names all."""
 
 LISTED_RUNS = 40
@@ -34,54 +31,65 @@ def expected_bytes(file: LaunchFile) -> float:
     )
 
 
-def render_guess_text(launch_set: LaunchSet) -> str:
+def guess_page(launch_set: LaunchSet) -> Page:
     """Return what a guess expects, largest files first."""
     sizes = sorted(
         ((expected_bytes(file), file.path) for file in launch_set.files),
         key=lambda item: (-item[0], item[1]),
     )
-    total = sum(size for size, _ in sizes)
-    share = launch_set.read_share
-    low, high = (format_bytes(total * end) for end in (share.low, share.high))
-    text = (
-        f"App {launch_set.app}, guessed from files: "
-        f"{counted(len(sizes), 'file')}, "
-        f"{format_bytes(total * share.mid)} expected to be read (estimated; "
-        f"{join_ends(low, high)} in nine of ten launches)"
+    total, share = sum(size for size, _ in sizes), launch_set.read_share
+    ends = join_ends(*(format_bytes(total * end) for end in (share.low, share.high)))
+    rows = [(path, format_bytes(size)) for size, path in sizes[:LISTED_FILES]]
+    others = sizes[LISTED_FILES:]
+    if others:
+        rest = format_bytes(sum(size for size, _ in others))
+        rows.append((f"{len(others):,} more", rest))
+    elsewhere = tuple(
+        f"{item.name}: {item.supplier}, needed by {item.needed_by}"
+        for item in launch_set.unresolved
     )
-    lines = [*wrapped(text, COLUMNS), "", "expected  file"]
-    lines += list(_listed(sizes))
-    if launch_set.unresolved:
-        lines += ["", "Supplied from elsewhere, or missing:"]
-        for item in launch_set.unresolved:
-            name, needed_by = printable(item.name), printable(item.needed_by)
-            lines.append(f"  {name}: {item.supplier}, needed by {needed_by}")
-    return "\n".join(lines) + "\n"
+    return Page(
+        title=f"What a launch of {launch_set.app} reads",
+        headline=f"{launch_set.app}: a launch reads an estimated "
+        f"{format_bytes(total * share.mid)} of {counted(len(sizes), 'file')}",
+        sections=(
+            Section(
+                short=True,
+                sentences=(f"Guessed from files; {ends} in nine of ten launches.",),
+                tables=(Table(heads=("file", "expected"), rows=tuple(rows)),),
+            ),
+            Section(title="Supplied from elsewhere, or missing", sentences=elsewhere),
+        ),
+    )
 
 
-def render_explanation_text(found: Explanation) -> str:
+def explanation_page(found: Explanation) -> Page:
     """Return why a guess expects a file, or why it doesn't."""
-    blocks = block_count(found.size_bytes)
     expected = f"{found.expected_blocks:.1f}".removesuffix(".0")
-    text = (
-        f"{printable(found.path)}: a launch of {printable(found.app)} is expected to "
-        f"read {expected} of its {counted(blocks, 'data block')} (estimated)"
-        if found.expected_blocks
-        else f"{printable(found.path)}: not expected in a launch of "
-        f"{printable(found.app)}"
-    )
-    lines = [*wrapped(text, COLUMNS), ""]
-    for sentence in found.sentences:
-        lines += wrapped(printable(sentence), COLUMNS)
-    if found.blocks:
-        lines += ["", "share  data blocks  of class"]
-    lines += [
-        f"{share:5.2f}  {f'{first}-{last}' if last > first else first:<11}  {kind}"
+    blocks = counted(block_count(found.size_bytes), "data block")
+    text = f"not expected in a launch of {found.app}"
+    if found.expected_blocks:
+        text = (
+            f"a launch of {found.app} is expected to read {expected} of its {blocks} "
+            "(estimated)"
+        )
+    rows = [
+        (f"{first}-{last}" if last > first else str(first), kind, f"{share:.2f}")
         for first, last, share, kind in found.blocks[:LISTED_RUNS]
     ]
-    if more := len(found.blocks) - LISTED_RUNS:
-        lines += [f"and {counted(more, 'run')} more"] if more > 0 else []
-    return "\n".join(lines) + "\n"
+    if (more := len(found.blocks) - LISTED_RUNS) > 0:
+        rows.append((f"{counted(more, 'run')} more", "", ""))
+    heads = ("data blocks", "of class", "share")
+    table = Table(heads=heads, rows=tuple(rows), words=frozenset({1}))
+    return Page(
+        title=f"Why {found.path} is expected, or not",
+        headline=f"{found.path}: {text}",
+        sections=(
+            Section(
+                short=True, sentences=found.sentences, tables=(table,) * bool(rows)
+            ),
+        ),
+    )
 
 
 def explanation_json(found: Explanation) -> str:
@@ -89,12 +97,3 @@ def explanation_json(found: Explanation) -> str:
     blocks = [dict(zip(_RUN, each, strict=True)) for each in found.blocks]
     names = "app path size_bytes expected_blocks sentences"
     return document_text(part(found, names, blocks=blocks))
-
-
-def _listed(files: Iterable[tuple[float, str]]) -> Iterator[str]:
-    listed = list(files)
-    for size, path in listed[:LISTED_FILES]:
-        yield f"{format_bytes(size):>9} {printable(path)}"
-    if len(listed) > LISTED_FILES:
-        rest = sum(size for size, _ in listed[LISTED_FILES:])
-        yield f"{format_bytes(rest):>9} in {len(listed) - LISTED_FILES:,} more"

@@ -208,7 +208,7 @@ def test_guess_is_written_as_a_profile_that_advise_takes(
 
 def test_guess_goes_to_stdout_as_text_or_profile(small_prime: Path) -> None:
     text = advisor("launch-set", small_prime).stdout
-    assert text.startswith("App sample, guessed from files: ")
+    assert text.startswith("sample: a launch reads an estimated ")
     found = advisor("launch-set", small_prime, "--format", "json", "--app", "other")
     profile = LaunchProfile.model_validate_json(found.stdout)
     assert profile.app == "other"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -27,8 +28,9 @@ from snapcraft_compression_advisor.report.devices import (
     render_devices_json,
 )
 from snapcraft_compression_advisor.report.document import schema_text
-from snapcraft_compression_advisor.report.guess import LISTED_FILES, render_guess_text
-from snapcraft_compression_advisor.report.lines import FILE_STYLE
+from snapcraft_compression_advisor.report.guess import LISTED_FILES, guess_page
+from snapcraft_compression_advisor.report.lines import FILE_STYLE, TextStyle
+from snapcraft_compression_advisor.report.markdown_printer import print_markdown
 from snapcraft_compression_advisor.report.measure import measure_json, measure_page
 from snapcraft_compression_advisor.report.text_printer import print_text
 
@@ -235,22 +237,30 @@ def guess(files: int) -> LaunchSet:
     )
 
 
+def guess_text(files: int, style: TextStyle = FILE_STYLE) -> str:
+    return print_text(guess_page(guess(files)), style)
+
+
 def test_guess_lists_its_largest_files_and_sums_up_the_others() -> None:
-    text = render_guess_text(guess(LISTED_FILES + 2))
-    assert " 131.1 kB f00\n" in text
-    assert " 262.1 kB in 2 more\n" in text
+    text = guess_text(LISTED_FILES + 2, FILE_STYLE.with_all())
+    assert re.search("f00 +131.1 kB\n", text)
+    assert re.search("2 more +262.1 kB\n", text)
     assert "  liba: base, needed by f00\n" in text
 
 
 def test_guess_says_that_it_is_one_and_how_far_it_may_be_off() -> None:
-    text = render_guess_text(guess(1))
-    assert "guessed from files: 1 file, 131.1 kB expected to be" in text
-    assert "65.5\N{EN DASH}262.1 kB in nine of ten launches" in text
+    text = guess_text(1)
+    assert text.startswith("hello: a launch reads an estimated 131.1 kB of 1 file\n")
+    assert "Guessed from files; 65.5\N{EN DASH}262.1 kB in nine of ten" in text
 
 
-def test_text_fits_a_terminal() -> None:
-    text = render_guess_text(guess(30))
-    assert max(map(len, text.splitlines())) <= 80
+def test_guess_fits_a_screen_and_a_comment() -> None:
+    lines = guess_text(30).splitlines()
+    assert len(lines) < 24
+    assert max(map(len, lines)) <= 80
+    comment = print_markdown(guess_page(guess(30)))
+    assert "\n| f00 | 131.1 kB |\n" in comment
+    assert "liba" not in comment.partition("<details>")[0]
 
 
 def devices_text(*devices: DeviceProfile) -> str:

@@ -14,7 +14,8 @@ from snapcraft_compression_advisor.launch.guess.candidates import find_candidate
 from snapcraft_compression_advisor.launch.guess.explain import explain
 from snapcraft_compression_advisor.launch.guess.guess import static_launch_set
 from snapcraft_compression_advisor.payload.elf import LEAST_CARRIED_BYTES
-from snapcraft_compression_advisor.report.guess import render_explanation_text
+from snapcraft_compression_advisor.report.guess import explanation_page
+from snapcraft_compression_advisor.report.text_printer import print_text
 
 BLOCK = 128 * 1024
 SITE = "lib/python3.11/site-packages"
@@ -276,7 +277,7 @@ def explained(path: str, script: bytes = b"#!/bin/sh\nexec $SNAP/opt/app\n") -> 
         base="bare",
         apps={"hello": {"command": "bin/app"}},
     )
-    return render_explanation_text(explain(payload, "hello", path))
+    return print_text(explanation_page(explain(payload, "hello", path)))
 
 
 def test_explanation_says_by_which_way_a_file_is_expected() -> None:
