@@ -48,13 +48,13 @@ def test_project_file_and_line_are_named() -> None:
     )
 
 
-def test_finding_on_the_payload_points_at_the_projects_line() -> None:
+def test_finding_on_the_payload_points_at_the_project_but_at_no_key_of_it() -> None:
     (payload,) = report_of(DEBUG_SYMBOLS, path="out/prime").payloads
     assert "file=" not in rendered("github", report_of(DEBUG_SYMBOLS))
     place = Location("project", "snap/snapcraft.yaml", 4)
     report = LintReport(version="1", payloads=(replace(payload, project=place),))
     text = rendered("github", report)
-    assert text.startswith("::warning file=snap/snapcraft.yaml,line=4,title=SCA302")
+    assert text.startswith("::warning file=snap/snapcraft.yaml,title=SCA302")
     assert "::s: usr/lib/libcalc.so.1.0: Debug symbols" in text
 
 

@@ -54,6 +54,8 @@ def test_lzo_that_pays_is_found_on_the_line_of_the_key() -> None:
     assert "1.00 s (0.45\N{EN DASH}3.12 s) less than with xz" in finding.message
     assert "13.1 MB (30%) more to download" in finding.message
     assert edited(finding) == XZ_PROJECT.replace("xz", "lzo")
+    assert finding.gain is not None
+    assert (finding.gain.of, finding.gain.seconds.mid) == ("cold launch", 1.0)
     assert finding.fix is not None
     assert finding.fix.safe
 

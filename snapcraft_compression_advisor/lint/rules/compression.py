@@ -10,7 +10,7 @@ from ...core.units import bytes_text, seconds_text
 from ...payload.snap_yaml import split_component_name
 from ...wording import habits_text, not_followed, place_of, sentences
 from ..figures import launches_text, share_text, size_origin
-from ..finding import Evidence, Finding, Fix
+from ..finding import Evidence, Finding, Fix, Gain
 from ..rule import RECORD, Context, Rule, compression_place, current_codec, packed_with
 from .compatibility import target_has
 
@@ -125,6 +125,7 @@ def _advised(
             location=compression_place(context),
             evidence=_advice_evidence(context),
             fix=compression_fix(context, codec),
+            gain=_gain(context) if codec == "lzo" else None,
         )
     elif advice.verdict == "undecided":
         yield rule.finding(
@@ -135,6 +136,14 @@ def _advised(
             fix=_what_decides(context),
             undecided=True,
         )
+
+
+def _gain(context: Context) -> Gain | None:
+    saving = context.analysis.recommendation.decisive
+    if saving is None:
+        return None
+    where = f"{saving.app} {place_of(saving)}"
+    return Gain(seconds=saving.seconds, of="cold launch", where=where)
 
 
 def say_reader(component: str) -> Fix:

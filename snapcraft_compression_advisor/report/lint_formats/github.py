@@ -7,6 +7,7 @@ per step, so the most severe come first.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ...core.printable import printable
@@ -43,11 +44,13 @@ def _lines(payload: LintedPayload) -> Iterator[str]:
             "notice", f"{rules}: {why}", payload.project, title="not checked"
         )
     for finding in payload.findings:
-        own = finding.location.kind == "project"
+        place = finding.location
+        if place.kind != "project":  # the project's line is that of 'compression'
+            place = payload.project and replace(payload.project, line=None)
         yield _command(
             _COMMANDS[finding.severity],
             _message(payload, finding),
-            finding.location if own else payload.project,
+            place,
             title=title(finding),
         )
 

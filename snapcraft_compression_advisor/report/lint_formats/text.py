@@ -91,10 +91,14 @@ def _unchecked_lines(payload: LintedPayload, style: TextStyle) -> Iterator[str]:
         yield from _indented(text, _RULE_INDENT, style)
 
 
-def _by_gain(finding: Finding) -> tuple[int, bool, float]:
-    """Return the order of findings: by severity, then by what fixing them saves."""
-    saved_s = finding.gain.seconds.mid if finding.gain else 0.0
-    return SEVERITIES.index(finding.severity), finding.undecided, -saved_s
+def _by_gain(finding: Finding) -> tuple[int, bool, bool, float]:
+    """Return the order of findings: by severity, then by what fixing them saves.
+
+    Users start a snap more often than they download it, so starts come first.
+    """
+    gain, severity = finding.gain, SEVERITIES.index(finding.severity)
+    rare = gain is None or gain.of != "cold launch"
+    return severity, finding.undecided, rare, -gain.seconds.mid if gain else 0.0
 
 
 def _short_finding(finding: Finding, style: TextStyle) -> Iterator[str]:
