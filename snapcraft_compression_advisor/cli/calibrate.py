@@ -14,9 +14,13 @@ from ..core.printable import printable
 from ..core.terminal import emit
 from ..devices.device_file import device_text
 from .arguments import Arguments, Command, details, whole_number
-from .write import check_outputs, warn, write_output
+from .write import check_outputs, note, warn, write_output
 
 _NOISY = 0.05
+_DURATION = (
+    "Calibrating takes about a minute, several on a hard disk: leave the machine idle"
+)
+"""49 s on a server of two processors, with the default blocks and rounds."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9.-]{0,63}")
 
 
@@ -75,6 +79,7 @@ class CalibrateCommand(Command):
             blocks=parsed_args.blocks,
             rounds=parsed_args.rounds,
         )
+        note(_DURATION)
         calibration = calibrate(request, emit.progress)
         for codec, reason in calibration.unavailable.items():
             warn(f"{codec} isn't in the profile: {printable(reason)}")

@@ -35,13 +35,13 @@ _LARGE_FILE_BYTES = DATA_BLOCK_BYTES
 """In a plain delta: more than one block of a file."""
 _CHANGES: Mapping[ChangeKind, str] = {
     "added": "new; no file of the old build resembles it",
-    "moved": "the same contents at another path, too far away for xdelta3",
+    "moved": "the same contents at another path, too far for xdelta3",
     "changed": "changed",
-    "rebuilt": "a program or library that was built again, or another version",
+    "rebuilt": "a program or library, built again or another version",
     "archive": "an archive or compressed file whose contents changed",
-    "recompressed": "an archive with the same contents as before, compressed again",
-    "timestamp": "the same except for some bytes: a timestamp or a build id",
-    "cache": "a cache of files that didn't change, made at another time",
+    "recompressed": "an archive with the same contents, compressed again",
+    "timestamp": "the same except for a timestamp or a build id",
+    "cache": "a cache of unchanged files, made at another time",
     "documentation": "documentation that changed",
 }
 _REMEDIES: Mapping[ChangeKind, str] = {

@@ -33,14 +33,10 @@ class NextStep:
     short: str = ""
 
 
-def what_decides(analysis: Analysis) -> tuple[NextStep, ...]:
-    """Return what would decide an advice; nothing if it is decided."""
+def what_decides(analysis: Analysis) -> Iterator[NextStep]:
+    """Yield what would decide an advice; nothing if it is decided."""
     if analysis.recommendation.verdict != "undecided":
-        return ()
-    return tuple(_steps(analysis))
-
-
-def _steps(analysis: Analysis) -> Iterator[NextStep]:
+        return
     guessed, traced = _apps(analysis, "static"), _apps(analysis, "trace")
     path = shlex.quote(printable(str(analysis.payload.path)))
     around = "".join(f" {shlex.quote(each)}" for each in analysis.payload.stack_options)

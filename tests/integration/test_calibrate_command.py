@@ -69,6 +69,7 @@ def test_profile_of_this_machine_is_used_by_advise(
         TMPDIR=str(storage),
     )  # fmt: skip
     assert result.returncode == 0, result.stderr
+    assert result.stderr.startswith("Calibrating takes about a minute")
     assert "Reading from storage (round 2 of 2)" in result.stderr
     device = read_device(output)
     assert device.name == "mine"

@@ -78,7 +78,7 @@ def test_no_command_is_cropped(browser: Browser, page_file: Path, width: int) ->
         assert cropped == 0
 
 
-@pytest.mark.parametrize("least_s", [0.05, 9.0])
+@pytest.mark.parametrize("least_s", [0.05, 10.0])
 def test_chart_shows_the_policys_limit_whole(
     browser: Browser, tmp_path: Path, least_s: float
 ) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import jsonschema
 import pytest
@@ -216,6 +217,13 @@ def test_screen_has_both_codecs_and_the_reasons_in_twelve_lines(
     text = print_text(refresh_page(replace(refresh, notes=[])))
     assert text == (GOLDEN / "refresh.txt").read_text()
     assert len(text.splitlines()) <= 12
+
+
+@pytest.mark.parametrize("kind", get_args(ChangeKind))
+def test_each_reason_takes_one_line(refresh: Refresh, kind: ChangeKind) -> None:
+    many = [make_change("a", kind)] * 3000
+    text = print_text(refresh_page(replace(refresh, files=many, notes=[])))
+    assert re.search(r"\n  1.50 GB  3,000 files: .+\n\nDetails:    -v\n", text)
 
 
 def test_comment_has_the_same_answer_and_one_fold(refresh: Refresh) -> None:

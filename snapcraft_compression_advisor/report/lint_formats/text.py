@@ -175,15 +175,9 @@ def _file_lines(files: Sequence[str]) -> Iterator[str]:
     yield f"{_DETAIL_INDENT}- {'file' if len(files) == 1 else 'files'}:"
     for name in files[:_FILES_VERBOSE]:
         yield f"{_FILE_INDENT}{printable(name)}"
-    if more := _more(files, _FILES_VERBOSE):
-        yield f"{_FILE_INDENT}{more.lstrip()}"
-
-
-def _more(files: Sequence[str], shown: int) -> str:
-    """Return how many files aren't shown; a rule stops at some number."""
-    left = len(files) - shown
-    least = "at least " if len(files) == MOST_FILES else ""
-    return f" and {least}{left:,} more" if left > 0 else ""
+    if (left := len(files) - _FILES_VERBOSE) > 0:
+        least = "at least " if len(files) == MOST_FILES else ""  # a rule stops there
+        yield f"{_FILE_INDENT}and {least}{left:,} more"
 
 
 def _summary_lines(report: LintReport, style: TextStyle) -> Iterator[str]:
