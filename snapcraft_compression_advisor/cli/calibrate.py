@@ -17,9 +17,7 @@ from .arguments import Arguments, Command, details, whole_number
 from .write import check_outputs, note, warn, write_output
 
 _NOISY = 0.05
-_DURATION = (
-    "Calibrating takes about a minute, several on a hard disk: leave the machine idle"
-)
+_DURATION = "Calibrating takes about a minute: leave the machine idle"
 """49 s on a server of two processors, with the default blocks and rounds."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9.-]{0,63}")
 
