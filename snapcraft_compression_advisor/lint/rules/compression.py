@@ -119,13 +119,16 @@ def _advised(
     """Yield one finding if the advice is to change to a codec, or is undecided."""
     advice = context.analysis.recommendation
     if advice.verdict == "change" and advice.compression == codec:
+        it = advice.decisive
+        where = f"{it.app} {place_of(it)}" if it else ""
+        gain = Gain(seconds=it.seconds, of="cold launch", where=where) if it else None
         yield rule.finding(
             context,
             message(context),
             location=compression_place(context),
             evidence=_advice_evidence(context),
             fix=compression_fix(context, codec),
-            gain=_gain(context) if codec == "lzo" else None,
+            gain=gain if codec == "lzo" else None,
         )
     elif advice.verdict == "undecided":
         yield rule.finding(
@@ -136,14 +139,6 @@ def _advised(
             fix=_what_decides(context),
             undecided=True,
         )
-
-
-def _gain(context: Context) -> Gain | None:
-    saving = context.analysis.recommendation.decisive
-    if saving is None:
-        return None
-    where = f"{saving.app} {place_of(saving)}"
-    return Gain(seconds=saving.seconds, of="cold launch", where=where)
 
 
 def say_reader(component: str) -> Fix:
@@ -167,9 +162,8 @@ def _open_question(context: Context) -> str:
     message = (
         f"It is undecided whether lzo is worth its size: {sentences(advice.reasons)[0]}"
     )
-    if advice.decisive is None:
+    if (saving := advice.decisive) is None:
         return message
-    saving = advice.decisive
     return (
         f"{message} lzo saves an estimated {seconds_text(saving.seconds)} per cold "
         f"launch of {saving.app} {place_of(saving)}.{_blind_spots(context, saving.app)}"
@@ -230,8 +224,7 @@ def _growth(context: Context) -> str:
 def _advice_evidence(context: Context) -> Iterator[Evidence]:
     analysis = context.analysis
     advice = analysis.recommendation
-    if advice.decisive is not None:
-        saving = advice.decisive
+    if (saving := advice.decisive) is not None:
         yield Evidence(
             f"lzo saves per cold launch of {saving.app} {place_of(saving)}",
             seconds_text(saving.seconds),
@@ -243,8 +236,7 @@ def _advice_evidence(context: Context) -> Iterator[Evidence]:
             yield Evidence(
                 f"image with {name}", bytes_text(size), size_origin(size, analysis)
             )
-    if advice.month is not None:
-        month = advice.month
+    if (month := advice.month) is not None:
         yield Evidence(
             f"lzo saves over {habits_text(month.habits)}",
             seconds_text(month.total_s),

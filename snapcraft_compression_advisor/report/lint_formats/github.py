@@ -44,8 +44,8 @@ def _lines(payload: LintedPayload) -> Iterator[str]:
             "notice", f"{rules}: {why}", payload.project, title="not checked"
         )
     for finding in payload.findings:
-        place = finding.location
-        if place.kind != "project":  # the project's line is that of 'compression'
+        place: Location | None = finding.location
+        if finding.location.kind != "project":  # whose line is that of 'compression'
             place = payload.project and replace(payload.project, line=None)
         yield _command(
             _COMMANDS[finding.severity],
