@@ -75,15 +75,9 @@ def launch_in_turns(
     with mount_point() as root, launch_home(None) as home:
 
         def launch(mount: Mount, command: Command) -> RunTime:
-            done = time_launch(
-                command,
-                mount.root,
-                request.event,
-                timeout_s=request.timeout_s,
-                home=home,
-            )
-            return RunTime(
-                wall_s=done.wall_s, user_s=done.user_s, system_s=done.system_s
+            event, timeout_s = request.event, request.timeout_s
+            return time_launch(
+                command, mount.root, event, timeout_s=timeout_s, home=home
             )
 
         first = variants[names[0]]

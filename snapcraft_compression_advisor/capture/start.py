@@ -37,6 +37,7 @@ from .launch_event import LaunchEvent
 from .observer import Observer
 from .prepared_process import StartRequest
 from .process_tree import process_tree
+from .samples import RunTime
 from .snap_environment import (
     INSIDE,
     PATH,
@@ -87,19 +88,16 @@ class Command:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Launched:
-    """A launch, measured; all figures from the start to the event.
+class Launched(RunTime):
+    """A launch, measured; all figures from right before exec to the event.
 
     :param event: that ended it, as ``--until`` takes it.
     :param window: what the window showed, if one ended it.
-    :param wall_s: from right before exec.
-    :param user_s: processor time of all processes, also of those that have ended.
     :param pid: of the command.
     :param started_s: on the monotonic clock.
     """
 
     event: str
-    wall_s: float
     user_s: float
     system_s: float
     pid: int = 0

@@ -129,11 +129,7 @@ def _launch(parsed_args: argparse.Namespace, payload: Payload) -> Iterator[Launc
             )
             if (doubt := window_doubt(launched.window)) is not None:
                 emit.progress(f"Warning: {doubt}")
-            return RunTime(
-                wall_s=launched.wall_s,
-                user_s=launched.user_s,
-                system_s=launched.system_s,
-            )
+            return launched
 
         yield launch
 
