@@ -30,7 +30,6 @@ from launch import DATA
 from snapcraft_compression_advisor.capture.home import launch_home
 from snapcraft_compression_advisor.capture.launch_event import event_named
 from snapcraft_compression_advisor.capture.mount import (
-    bind_mount,
     mount_point,
     mounted,
 )
@@ -39,9 +38,8 @@ from snapcraft_compression_advisor.capture.page_cache import (
     resident_blocks,
 )
 from snapcraft_compression_advisor.capture.record import (
-    ATTEMPTS,
     cache_drops,
-    caches_dropped,
+    undisturbed,
 )
 from snapcraft_compression_advisor.capture.snap_environment import SnapApp
 from snapcraft_compression_advisor.capture.start import Command, time_launch
@@ -157,7 +155,9 @@ def stacked(images: Mapping[str, Path]) -> Iterator[Stack]:
         places = {BASE: base, APP: root / INSIDE, CONTENT: root / INSIDE / TARGET}
         for name in (APP, CONTENT):
             stack.enter_context(mounted(images[name], at=places[name]))
-        bind_mount(places[APP] / LAYOUT, root / LAYOUT)
+        shown = (str(places[APP] / LAYOUT), str(root / LAYOUT))
+        command = ["mount", "-o", "bind,ro", *shown]
+        subprocess.run(command, check=True)
         stack.callback(unmount, str(root / LAYOUT))
         inventories = {
             name: stack.enter_context(open_payload(image)).inventory
@@ -178,14 +178,16 @@ def record_outside(folder: Path) -> LaunchProfile:
         words=WORDS, environment=environment, chroot=True, app=SnapApp(snap=APP)
     )
     with launch_home() as home, virtual_display():
-        for attempt in range(ATTEMPTS + 1):
+
+        def record() -> LaunchProfile | None:
             with stacked(images) as stack:
                 drop_caches()
                 drops = cache_drops()
                 found = _launch(command, stack, home)
-                if attempt and cache_drops() == drops:  # the first one sets up the home
-                    return found
-    raise caches_dropped()
+                return found if cache_drops() == drops else None
+
+        record()  # sets up the home
+        return undisturbed(record, "with cold caches", print)
 
 
 def _launch(command: Command, stack: Stack, home: Path) -> LaunchProfile:

@@ -3,25 +3,67 @@
 ``snap run`` becomes ``snap-confine``, which makes or joins the mount namespace and
 becomes ``snap-exec``; that becomes the first program of the command-chain, and so on to
 the app's command. All of that is one process (snapd ``cmd/snapd/cli/cmd_run.go``,
-``cmd/snap-confine``, ``cmd/snapctl/tool/snap-exec``).
+``cmd/snap-confine``, ``cmd/snapctl/tool/snap-exec``). The kernel's trace event of
+execve(2) has the path that was given and the process.
 """
 
 from __future__ import annotations
 
 import posixpath
+import re
 import shlex
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
 
 from ..launch.profile import LaunchPart, RecordedPart
 from ..payload.snap_yaml import App
-from .exec_trace import Exec
 
+EXEC_EVENT = "sched/sched_process_exec"
+
+_INITIAL_PID_NAMESPACE = 0xEFFFFFFC
+"""``PROC_PID_INIT_INO`` of Linux's ``include/linux/proc_ns.h``."""
+_EXEC = re.compile(
+    r" (?P<at>\d+\.\d+): sched_process_exec: "
+    r"filename=(?P<program>.*) pid=(?P<pid>\d+) old_pid=\d+$",
+    re.MULTILINE,
+)
 _SNAPD: dict[str, LaunchPart] = {
     "snap": "snap-run",
     "snap-confine": "snap-confine",
     "snap-exec": "snap-exec",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Exec:
+    """A process becomes another program.
+
+    :param at_s: on the monotonic clock.
+    """
+
+    pid: int
+    program: str
+    at_s: float
+
+
+def exec_events(text: str | None) -> tuple[Exec, ...]:
+    """Return which process became what, in order, from the kernel's trace if any."""
+    return tuple(
+        Exec(int(each["pid"]), each["program"], float(each["at"]))
+        for each in _EXEC.finditer(text or "")
+    )
+
+
+def names_our_processes(namespace: Path = Path("/proc/self/ns/pid")) -> bool:
+    """Return whether the kernel's events have the process ids that this process sees.
+
+    A container has ids of its own, and the events have those outside of it.
+
+    :param namespace: of this process's ids.
+    """
+    return namespace.stat().st_ino == _INITIAL_PID_NAMESPACE
 
 
 def launch_parts(

@@ -40,8 +40,6 @@ _CAP_SYS_ADMIN = 21
 _READ_ONLY_NO_SETUID_NO_DEVICES = 1 | 2 | 4  # MS_RDONLY, MS_NOSUID, MS_NODEV
 _NO_EXECUTION = 8  # MS_NOEXEC
 _VIRTUAL = 2 | 4 | _NO_EXECUTION  # MS_NOSUID, MS_NODEV
-_BIND = 4096  # MS_BIND
-_BIND_READ_ONLY = 32 | _BIND | _READ_ONLY_NO_SETUID_NO_DEVICES  # 32: MS_REMOUNT
 _REFUSED = {errno.EPERM, errno.EACCES}
 _UNKNOWN_TO_KERNEL = {errno.ENODEV, errno.EINVAL}
 """No such file system; or, the superblock being sound, no such codec
@@ -246,19 +244,6 @@ def memory_mount(root: Path, *, size_bytes: int, files: int) -> None:
     bounds = f"size={size_bytes},nr_inodes={files},mode=700"
     flags = _VIRTUAL & ~_NO_EXECUTION
     _mount(Path("none"), root, "tmpfs", flags, bounds.encode())
-
-
-def bind_mount(directory: Path, root: Path) -> None:
-    """Show a directory at another place too, read-only as above.
-
-    :raises OSError: if the kernel refuses.
-    """
-    _mount(directory, root, "", _BIND)
-    try:
-        _mount(directory, root, "", _BIND_READ_ONLY)
-    except OSError:
-        unmount(str(root))
-        raise
 
 
 def _mount(

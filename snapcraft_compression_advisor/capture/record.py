@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from ..core.errors import ToolError, UsageError
 from ..launch.profile import (
@@ -24,7 +25,13 @@ from .launch_event import LaunchEvent, window_doubt
 from .metadata_reads import metadata_reads
 from .mount import UBUNTU_READ_AHEAD_KB, Mount, mount_point, mounted
 from .packed_images import packed_images
-from .page_cache import drop_caches, resident_blocks, storage_of, without_holes
+from .page_cache import (
+    Storage,
+    drop_caches,
+    resident_blocks,
+    storage_of,
+    without_holes,
+)
 from .running_kernel import recorded_kernel
 from .start import Command, Launched, time_launch
 
@@ -32,6 +39,8 @@ ATTEMPTS = 3
 """Launches before somebody else's work on the caches is too much."""
 
 _STATISTICS = Path("/proc/vmstat")
+
+Recording = TypeVar("Recording")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,14 +91,27 @@ def record_residency(
         if request.warm_up:
             progress("Launching once to set up the home directory")
             recorder.warm_up()
-        for attempt in range(1, ATTEMPTS + 1):
-            progress(
-                f"Launching with cold caches, then with warm caches (attempt {attempt})"
-            )
-            profile = recorder.record()
-            if profile is not None:
-                return profile
-    raise caches_dropped()
+        return undisturbed(recorder.record, "with cold caches", progress)
+
+
+def undisturbed(
+    record: Callable[[], Recording | None], how: str, progress: Progress
+) -> Recording:
+    """Launch until nobody drops the system's caches meanwhile.
+
+    :param record: makes a recording, ``None`` if somebody did.
+    :param how: it launches at first, for the user.
+    :raises ToolError: if that happens each time: the cache can't tell what was read.
+    """
+    for attempt in range(1, ATTEMPTS + 1):
+        progress(f"Launching {how}, then with warm caches (attempt {attempt})")
+        recording = record()
+        if recording is not None:
+            return recording
+    message = "Another process dropped the system's caches during every launch"
+    raise ToolError(
+        message, resolution="Make sure that no benchmark or test runs meanwhile."
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,18 +159,8 @@ class _Recorder:
             warm = launch(self.request, self.root, self.home)
             if cache_drops() != drops:
                 return None
-        recorded = RecordedLaunch(
-            event=cold.event,
-            window=cold.window,
-            cold_s=rounded(cold.wall_s),
-            warm_s=rounded(warm.wall_s),
-            cold_cpu_s=cpu_time(cold),
-            warm_cpu_s=cpu_time(warm),
-            processors=len(os.sched_getaffinity(0)),
-            kernel=platform.release(),
-            kernel_modes=recorded_kernel(),
-            read_ahead_kb=mount.read_ahead_kb,
-            storage=storage,
+        recorded = recorded_launch(
+            cold, warm, read_ahead_kb=mount.read_ahead_kb, storage=storage
         )
         return LaunchProfile(
             source="residency",
@@ -187,12 +199,34 @@ def launch(  # noqa: PLR0913 # two say where, three when to look
     )
 
 
-def cpu_time(launched: Launched) -> CpuTime:
-    """Return a launch's processor time."""
-    return CpuTime(user=rounded(launched.user_s), system=rounded(launched.system_s))
+def recorded_launch(
+    cold: Launched,
+    warm: Launched,
+    *,
+    read_ahead_kb: int | None,
+    storage: Storage | None = None,
+) -> RecordedLaunch:
+    """Return what a recording keeps of its launches and of this machine."""
+    return RecordedLaunch(
+        event=cold.event,
+        window=cold.window,
+        cold_s=_rounded(cold.wall_s),
+        warm_s=_rounded(warm.wall_s),
+        cold_cpu_s=_cpu_time(cold),
+        warm_cpu_s=_cpu_time(warm),
+        processors=len(os.sched_getaffinity(0)),
+        kernel=platform.release(),
+        kernel_modes=recorded_kernel(),
+        read_ahead_kb=read_ahead_kb,
+        storage=storage,
+    )
 
 
-def rounded(seconds: float) -> float:
+def _cpu_time(launched: Launched) -> CpuTime:
+    return CpuTime(user=_rounded(launched.user_s), system=_rounded(launched.system_s))
+
+
+def _rounded(seconds: float) -> float:
     """Return a time to the tenth of a millisecond; more is noise."""
     return round(seconds, 4)
 
@@ -203,14 +237,6 @@ def with_doubt(profile: LaunchProfile, note: Progress) -> LaunchProfile:
     if doubt is not None:
         note(f"Warning: {doubt}")
     return profile
-
-
-def caches_dropped() -> ToolError:
-    """Return the error of launches of which the cache can't tell what they read."""
-    message = "Another process dropped the system's caches during every launch"
-    return ToolError(
-        message, resolution="Make sure that no benchmark or test runs meanwhile."
-    )
 
 
 def cache_drops() -> int:

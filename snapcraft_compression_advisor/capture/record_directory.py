@@ -8,7 +8,6 @@ page tables show what was touched; from that follows what a mount would have rea
 from __future__ import annotations
 
 import os
-import platform
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import ExitStack
@@ -23,7 +22,7 @@ from ..launch.guess.candidates import Candidate
 from ..launch.guess.guess import keys_of
 from ..launch.guess.priors import Priors, built_in_priors
 from ..launch.launch_set import share_ranges
-from ..launch.profile import LaunchProfile, ProfileFile, RecordedLaunch
+from ..launch.profile import LaunchProfile, ProfileFile
 from ..payload.elf import ELF_MAGIC
 from ..payload.inventory import Entry, Inventory
 from ..payload.source import Payload
@@ -40,15 +39,12 @@ from .page_cache import (
 )
 from .page_tables import PageTables, Touch
 from .record import (
-    ATTEMPTS,
     RecordRequest,
     cache_drops,
-    caches_dropped,
-    cpu_time,
     launch,
-    rounded,
+    recorded_launch,
+    undisturbed,
 )
-from .running_kernel import recorded_kernel
 from .start import Command, Launched
 
 _NAMED_FILES = 3
@@ -89,18 +85,21 @@ def record_directory(
             progress("Launching once to set up the home directory")
             launch(request, root, home)
             _check_unchanged(before, root, inventory)
-        seen, cold, warm = _launch_undisturbed(request, root, home, inventory, progress)
+
+        def launch_twice() -> tuple[_Seen, Launched, Launched] | None:
+            drops = cache_drops()
+            seen, cold = _launch_evicted(request, root, home, inventory)
+            warm = launch(request, root, home)
+            # The kernel counts a drop when it is over.
+            return (seen, cold, warm) if cache_drops() == drops else None
+
+        how = "from the evicted directory"
+        seen, cold, warm = undisturbed(launch_twice, how, progress)
         _check_unchanged(before, root, inventory)
-    recorded = RecordedLaunch(
-        event=warm.event,
-        window=cold.window,
-        warm_s=rounded(warm.wall_s),
-        warm_cpu_s=cpu_time(warm),
-        processors=len(os.sched_getaffinity(0)),
-        kernel=platform.release(),
-        kernel_modes=recorded_kernel(),
-        read_ahead_kb=request.read_ahead_kb,
-    )
+    # The cold launch was no snap's: it read from the directory's own file system.
+    recorded = recorded_launch(
+        cold, warm, read_ahead_kb=request.read_ahead_kb
+    ).model_copy(update={"cold_s": None, "cold_cpu_s": None})
     resident, touches, brief = seen
     files = directory_files(
         payload, resident, touches, read_ahead_kb=request.read_ahead_kb, brief=brief
@@ -112,31 +111,6 @@ def record_directory(
         recorded=recorded,
         app_files=tuple(without_holes(payload, files)),
     )
-
-
-def _launch_undisturbed(
-    request: RecordRequest,
-    root: Path,
-    home: Path,
-    inventory: Inventory,
-    progress: Progress,
-) -> tuple[_Seen, Launched, Launched]:
-    """Launch evicted and then warm, again where somebody dropped the caches.
-
-    :raises ToolError: if that happened each time.
-    """
-    for attempt in range(1, ATTEMPTS + 1):
-        progress(
-            "Launching from the evicted directory, then with warm caches "
-            f"(attempt {attempt})"
-        )
-        drops = cache_drops()
-        seen, cold = _launch_evicted(request, root, home, inventory)
-        warm = launch(request, root, home)
-        # The kernel counts a drop when it is over.
-        if cache_drops() == drops:
-            return seen, cold, warm
-    raise caches_dropped()
 
 
 def _launch_evicted(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import platform
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -16,13 +14,11 @@ from ..launch.profile import (
     LaunchProfile,
     ProfileFile,
     ProfilePayload,
-    RecordedLaunch,
     RecordedPart,
 )
 from ..payload.inventory import scan_directory
 from ..payload.source import Payload, open_payload
 from ..trial.result import Progress
-from .exec_trace import exec_trace, names_our_processes
 from .installed import (
     MountedSnap,
     SnapRoots,
@@ -31,8 +27,14 @@ from .installed import (
     image_facts,
     shown_inside,
 )
+from .kernel_trace import kernel_trace
 from .launch_event import LaunchEvent
-from .launch_parts import launch_parts
+from .launch_parts import (
+    EXEC_EVENT,
+    exec_events,
+    launch_parts,
+    names_our_processes,
+)
 from .page_cache import (
     can_drop_caches,
     drop_caches,
@@ -41,15 +43,7 @@ from .page_cache import (
     without_blocks,
     without_holes,
 )
-from .record import (
-    ATTEMPTS,
-    cache_drops,
-    caches_dropped,
-    cpu_time,
-    rounded,
-    with_doubt,
-)
-from .running_kernel import recorded_kernel
+from .record import cache_drops, recorded_launch, undisturbed, with_doubt
 from .snap_run import snap_run
 from .start import Launched, time_launch
 
@@ -126,14 +120,8 @@ def record_installed(
     if request.warm_up:
         progress("Launching once to set up the home directory")
         recorder.launch()
-    for attempt in range(1, ATTEMPTS + 1):
-        progress(
-            f"Launching with cold caches, then with warm caches (attempt {attempt})"
-        )
-        profile = recorder.record()
-        if profile is not None:
-            return with_doubt(profile, note or progress)
-    raise caches_dropped()
+    profile = undisturbed(recorder.record, "with cold caches", progress)
+    return with_doubt(profile, note or progress)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,21 +158,9 @@ class _Recorder:
         if cache_drops() != drops:
             return None
         self._warn_of_used(before)
-        recorded = RecordedLaunch(
-            event=cold.launched.event,
-            window=cold.launched.window,
-            cold_s=rounded(cold.launched.wall_s),
-            warm_s=rounded(warm.wall_s),
-            cold_cpu_s=cpu_time(cold.launched),
-            warm_cpu_s=cpu_time(warm),
-            processors=len(os.sched_getaffinity(0)),
-            kernel=platform.release(),
-            kernel_modes=recorded_kernel(),
-            read_ahead_kb=own.read_ahead_kb,
-            storage=storage,
-            parts=cold.parts,
-            warm_parts=warm_parts,
-        )
+        recorded = recorded_launch(
+            cold.launched, warm, read_ahead_kb=own.read_ahead_kb, storage=storage
+        ).model_copy(update={"parts": cold.parts, "warm_parts": warm_parts})
         return LaunchProfile(
             schema_version=2,
             source="residency",
@@ -207,7 +183,7 @@ class _Recorder:
         app, roots = self._request.app, self._snap.roots
         with (
             snap_run(self._snap.name, app, program=roots.program) as command,
-            exec_trace() as trace,
+            kernel_trace({EXEC_EVENT: ""}) as trace,
         ):
             launched = time_launch(
                 command,
@@ -218,9 +194,9 @@ class _Recorder:
                 watched=watched,
                 frozen=frozen,
             )
-            execs = trace.events() if names_our_processes() else ()
+            text = trace.text() if names_our_processes() else None
         parts = launch_parts(
-            execs,
+            exec_events(text),
             pid=launched.pid,
             started_s=launched.started_s,
             app=self._snap.payload.snap.apps[app],

@@ -8,8 +8,8 @@ import pytest
 
 from installed_snaps import installed_snaps
 from mounts import mount_points_below
-from snapcraft_compression_advisor.capture.exec_trace import names_our_processes
 from snapcraft_compression_advisor.capture.launch_event import output_line
+from snapcraft_compression_advisor.capture.launch_parts import names_our_processes
 from snapcraft_compression_advisor.capture.record_installed import (
     InstalledLaunch,
     installed_snap,

@@ -12,7 +12,6 @@ import pytest
 
 from payloads import make_payload
 from snapcraft_compression_advisor.capture import record_installed as module
-from snapcraft_compression_advisor.capture.exec_trace import Exec
 from snapcraft_compression_advisor.capture.installed import MountedSnap, SnapRoots
 from snapcraft_compression_advisor.capture.launch_event import EXITED
 from snapcraft_compression_advisor.capture.record_installed import (
@@ -77,7 +76,7 @@ class Played:
         self.is_at_event = False
         for name in (
             "drop_caches", "cache_drops", "resident_blocks", "scan_directory",
-            "time_launch", "exec_trace", "shown_inside", "can_drop_caches",
+            "time_launch", "kernel_trace", "shown_inside", "can_drop_caches",
             "names_our_processes",
         ):  # fmt: skip
             mocker.patch.object(module, name, getattr(self, name))
@@ -100,9 +99,10 @@ class Played:
         return () if found is None else (found,)
 
     @contextmanager
-    def exec_trace(self) -> Iterator[SimpleNamespace]:
-        events = (Exec(7, "/usr/bin/snap", 100.0), Exec(7, "/x/snap-confine", 100.25))
-        yield SimpleNamespace(events=lambda: events)
+    def kernel_trace(self, _events: object) -> Iterator[SimpleNamespace]:
+        line = " {}: sched_process_exec: filename={} pid=7 old_pid=7\n".format
+        text = line("100.00", "/usr/bin/snap") + line("100.25", "/x/snap-confine")
+        yield SimpleNamespace(text=lambda: text)
 
     def names_our_processes(self) -> bool:
         return True

@@ -8,13 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from snapcraft_compression_advisor.capture.exec_trace import (
-    Exec,
-    ExecTrace,
-    exec_trace,
-    names_our_processes,
+from snapcraft_compression_advisor.capture.kernel_trace import (
+    KernelTrace,
+    kernel_trace,
 )
-from snapcraft_compression_advisor.capture.kernel_trace import KernelTrace
 from snapcraft_compression_advisor.capture.launch_event import (
     LOOK_S,
     PAUSE_S,
@@ -23,7 +20,13 @@ from snapcraft_compression_advisor.capture.launch_event import (
     window_mapped,
     window_or_exit,
 )
-from snapcraft_compression_advisor.capture.launch_parts import launch_parts
+from snapcraft_compression_advisor.capture.launch_parts import (
+    EXEC_EVENT,
+    Exec,
+    exec_events,
+    launch_parts,
+    names_our_processes,
+)
 from snapcraft_compression_advisor.payload.snap_yaml import App
 
 if TYPE_CHECKING:
@@ -216,7 +219,7 @@ def test_command_that_no_shell_parses_leaves_the_app_out() -> None:
 
 def test_events_are_read_from_the_kernels_text(tmp_path: Path) -> None:
     (tmp_path / "trace").write_text(TRACE)
-    assert ExecTrace(KernelTrace(tmp_path)).events() == (
+    assert exec_events(KernelTrace(tmp_path).text()) == (
         Exec(71, "/usr/bin/snap", 100.25),
         Exec(72, "/usr/lib/snapd/snap confine", 100.5),
     )
@@ -224,8 +227,8 @@ def test_events_are_read_from_the_kernels_text(tmp_path: Path) -> None:
 
 def test_kernel_that_does_not_trace_for_us_shows_nothing(tmp_path: Path) -> None:
     (tmp_path / "instances").mkdir()  # a directory, and no tracefs
-    with exec_trace((tmp_path,)) as trace:
-        assert trace.events() == ()
+    with kernel_trace({EXEC_EVENT: ""}, places=(tmp_path,)) as trace:
+        assert exec_events(trace.text()) == ()
 
 
 def test_process_ids_of_a_container_are_not_the_kernels(tmp_path: Path) -> None:
