@@ -45,7 +45,7 @@ from .cost_fit import MINIMUM_BLOCKS, StorageCosts, fit_costs, fit_storage
 from .measure import processor_name
 from .metadata_timing import time_metadata, write_directories
 from .mount import can_mount
-from .packed_images import packed_images
+from .packed_images import PackedImages, packed_images
 from .page_cache import can_drop_caches, drop_caches, storage_of
 from .running_kernel import running_kernel
 
@@ -199,12 +199,7 @@ def _time_codecs(
             raise NoInputError(
                 message, resolution="Choose a larger directory with --sample DIR."
             )
-        with (
-            open_payload(tree) as payload,
-            packed_images(
-                payload, tuple(CODECS), scratch=scratch, progress=progress
-            ) as images,
-        ):  # fmt: skip
+        with _packed(tree, tuple(CODECS), scratch, progress) as images:
             timings = time_blocks(
                 images.paths, groups, rounds=request.rounds, progress=progress
             )
@@ -217,12 +212,7 @@ def _time_metadata(
     """Return what a metadata block takes with each codec that can be timed here."""
     with _tree(_memory_directory()) as (scratch, tree):
         write_directories([place.path.name for place in places], tree)
-        with (
-            open_payload(tree) as payload,
-            packed_images(
-                payload, tuple(CODECS), scratch=scratch, progress=progress
-            ) as images,
-        ):  # fmt: skip
+        with _packed(tree, tuple(CODECS), scratch, progress) as images:
             return time_metadata(images.paths, rounds=request.rounds, progress=progress)
 
 
@@ -249,6 +239,17 @@ def _tree(place: Path) -> Iterator[tuple[Path, Path]]:
         yield scratch, tree
 
 
+@contextmanager
+def _packed(
+    tree: Path, codecs: Sequence[str], scratch: Path, progress: Progress
+) -> Iterator[PackedImages]:
+    with (
+        open_payload(tree) as payload,
+        packed_images(payload, codecs, scratch=scratch, progress=progress) as images,
+    ):
+        yield images
+
+
 def _measure_storage(
     request: CalibrationRequest, fill: BlockCost, progress: Progress
 ) -> tuple[StorageCosts, bool]:
@@ -261,12 +262,7 @@ def _measure_storage(
             raise StorageError(
                 message, resolution="Choose another directory with --storage DIR."
             ) from error
-        with (
-            open_payload(tree) as payload,
-            packed_images(
-                payload, ("none",), scratch=scratch, progress=progress
-            ) as images,
-        ):  # fmt: skip
+        with _packed(tree, ("none",), scratch, progress) as images:
             image = images.paths["none"]
             seconds = _time_storage(image, sizes, request.rounds, progress)
             drop_caches()

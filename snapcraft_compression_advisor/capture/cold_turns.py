@@ -6,17 +6,17 @@ import os
 import random
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..launch.launch_set import LaunchFile
 from ..trial.result import Progress
 from .home import launch_home
-from .mount import Mount, mount_point, mounted
+from .mount import mount_point, mounted
 from .page_cache import Storage, drop_file_cache, replay, storage_of
-from .record import RecordRequest
+from .record import RecordRequest, launch
 from .samples import RunTime, Sample
-from .start import Command, time_launch
+from .start import Command
 
 _SEED = 1
 
@@ -72,29 +72,25 @@ def launch_in_turns(
     cold: dict[str, list[RunTime]] = defaultdict(list)
     warm: dict[str, list[RunTime]] = defaultdict(list)
     names = list(variants)
-    with mount_point() as root, launch_home(None) as home:
-
-        def launch(mount: Mount, command: Command) -> RunTime:
-            event, timeout_s = request.event, request.timeout_s
-            return time_launch(
-                command, mount.root, event, timeout_s=timeout_s, home=home
-            )
-
+    requests = {
+        name: replace(request, command=each.command) for name, each in variants.items()
+    }
+    with mount_point() as root, launch_home() as home:
         first = variants[names[0]]
         progress("Launching once without measuring")
-        with mounted(first.image, at=root) as mount:
-            launch(mount, first.command)
+        with mounted(first.image, at=root):
+            launch(requests[names[0]], root, home)
         drop_file_cache(first.image)
         storage = storage_of(first.image)
         for number in range(1, rounds + 1):
             for name in chance.sample(names, len(names)):
                 progress(f"Launching {name} (round {number} of {rounds})")
-                variant = variants[name]
-                with mounted(variant.image, at=root) as mount:
-                    drop_file_cache(variant.image)
-                    cold[name].append(launch(mount, variant.command))
-                    replay(mount.root, warmed)
-                    warm[name].append(launch(mount, variant.command))
+                image = variants[name].image
+                with mounted(image, at=root):
+                    drop_file_cache(image)
+                    cold[name].append(launch(requests[name], root, home))
+                    replay(root, warmed)
+                    warm[name].append(launch(requests[name], root, home))
     return Turns(
         cold_s={name: Sample.of_runs(cold[name]) for name in names},
         warm_s={name: Sample.of_runs(warm[name]) for name in names},

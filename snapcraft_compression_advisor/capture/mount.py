@@ -206,7 +206,7 @@ def _mount_device(device: Path, root: Path, codec: str) -> None:
     :raises ToolError: if it lacks squashfs or the codec.
     """
     try:
-        system_mount(device, root, "squashfs")
+        _mount(device, root, "squashfs", _READ_ONLY_NO_SETUID_NO_DEVICES)
     except OSError as error:
         if error.errno not in _UNKNOWN_TO_KERNEL:
             raise
@@ -218,14 +218,6 @@ def _mount_device(device: Path, root: Path, codec: str) -> None:
             details=error.strerror,
             resolution="Use a kernel that supports it, or leave out this codec.",
         ) from error
-
-
-def system_mount(device: Path, root: Path, file_system: str) -> None:
-    """Mount a device read-only, without devices of its own and set-user-ID programs.
-
-    :raises OSError: if the kernel refuses.
-    """
-    _mount(device, root, file_system, _READ_ONLY_NO_SETUID_NO_DEVICES)
 
 
 def virtual_mount(file_system: str, root: Path) -> None:

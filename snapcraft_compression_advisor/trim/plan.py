@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ..core.units import Interval
 from ..launches import estimates_of
-from ..payload.references import needed_directories
+from ..payload.references import goes_along, links_of, needed_directories, referrer
 from ..payload.survey import take_survey
 from .filters import filters_of
 from .find import Reason, Trim, find_trims, without_needed
 from .needed import needed_files, newly_missing
-from .references import with_links, with_referrers
 from .sizes import TrimSizes, trim_sizes
 
 if TYPE_CHECKING:
@@ -103,7 +102,7 @@ def plan_trim(
     """
     progress("Finding files that needn't ship, and what launches need")
     trims = judged_trims(payload, surroundings, analysis.launches)
-    sure = with_links(payload, [each.path for each in trims if each.risk is None])
+    sure = _with_links(payload, [each.path for each in trims if each.risk is None])
     codec = analysis.payload.declared_compression or "xz"
     progress("Compressing the files that nothing needs")
     sizes = trim_sizes(payload, analysis.trial, codec, sure)
@@ -133,9 +132,12 @@ def judged_trims(
     survey = take_survey(payload, suppliers=suppliers)
     needed, missing = needed_files(payload, surroundings, launches)
     found = without_needed(tuple(find_trims(payload, survey, suppliers)), needed)
-    trims = with_referrers(found, survey.references)
+    trims = tuple(
+        replace(each, risk=each.risk or referrer(each.path, survey.references))
+        for each in found
+    )
     for _ in range(_ROUNDS):
-        sure = with_links(payload, [each.path for each in trims if each.risk is None])
+        sure = _with_links(payload, [each.path for each in trims if each.risk is None])
         lacking = newly_missing(payload, surroundings, sure, missing)
         doubted = tuple(_doubted(each, lacking) for each in trims)
         if doubted == trims:
@@ -197,7 +199,7 @@ def _group(  # noqa: PLR0913, PLR0917 # what a group is made of
 ) -> TrimGroup:
     largest = sorted(trims, key=lambda each: (-each.size_bytes, each.path))
     files = [each.path for each in largest]
-    paths = with_links(payload, files)
+    paths = _with_links(payload, files)
     links = sorted(paths.difference(files))
     codec = analysis.payload.declared_compression or "xz"
     return TrimGroup(
@@ -256,3 +258,14 @@ def _by_part(
 def _delta_share(analysis: Analysis) -> float | None:
     habits = analysis.policy.habits
     return habits.delta_share if habits else None
+
+
+def _with_links(payload: Payload, paths: Collection[str]) -> frozenset[str]:
+    """Return files with the links that go along with them, which would lead nowhere."""
+    gone = set(paths)
+    links = [each for each in links_of(payload) if goes_along(*each)]
+    before = -1
+    while before != len(gone):
+        before = len(gone)
+        gone.update(path for path, target in links if target in gone)
+    return frozenset(gone)
