@@ -244,7 +244,7 @@ def _mount(
     failed = _LIBC.mount(
         os.fsencode(source),
         os.fsencode(root),
-        file_system.encode() or None,
+        file_system.encode(),
         ctypes.c_ulong(flags),
         options,
     )
