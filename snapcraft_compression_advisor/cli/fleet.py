@@ -30,7 +30,7 @@ from ..fleet.sources import find_snaps
 from ..fleet.task import FleetRequest
 from ..lint.baseline import Baseline, judge
 from ..report.document import read_page
-from ..report.lint_formats import FORMATS, Findings
+from ..report.lint_formats import FORMATS
 from ..settings.policy_parts import SeverityName
 from .arguments import (
     Arguments,
@@ -218,16 +218,14 @@ class FleetLintCommand(Command):
             report = judge(
                 report, Baseline(where=str(parsed_args.since), report=before)
             )
-        shown = Findings(report=report)
-        write_findings(parsed_args.format, shown, parsed_args.output)
+        write_findings(parsed_args.format, report, parsed_args.output)
         bad = len(failing(report, parsed_args.fail_on))
         bad += sum(payload.error is not None for payload in report.payloads)
         share = bad / len(report.payloads) * _WHOLE
         most = parsed_args.max_share
-        note(
-            f"{bad:,} of {len(report.payloads):,} snaps ({share:.1f}%) have a finding "
-            f"that counts, or an error; {most:g}% may"
-        )
+        limits = f"fail-on: {parsed_args.fail_on}, max-share: {most:g}%"
+        word = "failed" if share > most else "passed"
+        note(f"{word}: {bad:,} of {len(report.payloads):,} snaps ({limits})")
         return FINDINGS_STATUS if share > most else os.EX_OK
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -14,7 +13,7 @@ from typing import ClassVar
 from .. import __version__
 from ..core.errors import AdvisorError, UsageError
 from ..core.files import open_regular
-from ..core.terminal import emit, wants_colour
+from ..core.terminal import emit
 from ..lint.all_rules import ALL_RULES
 from ..lint.baseline import Baseline, judge
 from ..lint.finding import LintedPayload, LintReport
@@ -23,11 +22,11 @@ from ..lint.project import ProjectFile
 from ..lint.request import LintRequest, check_apps
 from ..lint.rules.declared import compression_changed
 from ..lint.rules.preflight_contents import resquash_differs
-from ..lint.run import at_least, check_selectors, make_selection
+from ..lint.run import check_selectors, failing, make_selection
 from ..payload.source import Payload, find_payload, named_payloads, open_payload
 from ..preflight.packing import read_previous
-from ..report.lines import TextStyle, terminal_columns
-from ..report.lint_formats import FORMATS, Findings
+from ..report.lint_formats import FORMATS
+from ..report.lint_formats.phrases import verdict_text
 from ..report.lint_formats.saved import BASELINE, parse_baseline
 from .arguments import (
     EDITS,
@@ -42,7 +41,7 @@ from .edits import apply_fixes, check_edit_options, fixes_diff
 from .find_project import find_policy, find_project
 from .policy_options import RULE_ARGUMENTS, lint_request, policy_options
 from .record_options import RECORD_ARGUMENTS, check_record_options, with_recordings
-from .write import check_outputs, is_verbose, note, write_findings, write_output
+from .write import check_outputs, note, write_findings, write_output
 
 FINDINGS_STATUS = 1
 """Exit status if there are findings; errors have those of sysexits, 64 and up."""
@@ -142,6 +141,9 @@ class LintCommand(Command):
             parsed_args.exit_zero or (kept and baseline is None)
         ):
             return os.EX_OK
+        if status != os.EX_OK:
+            word, why = verdict_text(report)
+            note(f"{word.lower()}: {why}")
         return status
 
 
@@ -265,15 +267,9 @@ def _write(
         _keep_baseline(report, parsed_args.write_baseline)
     if baseline is not None:
         report = judge(report, baseline)
-    on_terminal = parsed_args.output is None and sys.stdout.isatty()
-    shown = Findings(
-        report=report,
-        style=_style(terminal=on_terminal),
-    )
-    write_findings(parsed_args.format, shown, parsed_args.output)
-    saved = replace(shown, style=_style(terminal=False))
+    write_findings(parsed_args.format, report, parsed_args.output)
     for name, path in parsed_args.also:
-        write_findings(name, saved, path)
+        write_findings(name, report, path)
     return report.counting()
 
 
@@ -290,21 +286,7 @@ def _status(outcomes: Sequence[Outcome], report: LintReport) -> int:
     for outcome in outcomes:
         if outcome.error_status is not None:
             return outcome.error_status
-    broken = any(
-        at_least(finding.severity, payload.fail_on)
-        for payload in report.payloads
-        for finding in payload.findings
-    )
-    return FINDINGS_STATUS if broken else os.EX_OK
-
-
-def _style(*, terminal: bool) -> TextStyle:
-    """Return how the text looks: wrapped if somebody reads it at once."""
-    return TextStyle(
-        columns=terminal_columns() if terminal else None,
-        coloured=wants_colour(os.environ, terminal=terminal),
-        verbose=is_verbose(),
-    )
+    return FINDINGS_STATUS if failing(report) else os.EX_OK
 
 
 def _open_baseline(
@@ -344,7 +326,7 @@ def _keep_baseline(report: LintReport, path: Path) -> None:
     if any(payload.error is not None for payload in report.payloads):
         note(f"Not written: {path}, because some payloads couldn't be linted")
     else:
-        write_findings("json", Findings(report=report), path)
+        write_findings("json", report, path)
 
 
 def _report_text(path: Path) -> bytes | None:

@@ -10,6 +10,7 @@ import select
 import sys
 import tempfile
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,8 +23,8 @@ from ..core.scratch import FILE_PREFIX, replace_bytes
 from ..core.terminal import emit, wants_colour
 
 if TYPE_CHECKING:
+    from ..lint.finding import LintReport
     from ..report.lines import TextStyle
-    from ..report.lint_formats import Findings
     from ..report.model import Page
 
 _HTML_ENDINGS = (".html", ".htm")
@@ -114,15 +115,19 @@ def write_output(text: str, path: Path | None, *, kept: Kept | None = None) -> N
         sys.stdout.flush()
 
 
-def write_findings(name: str, findings: Findings, path: Path | None) -> None:
+def write_findings(name: str, report: LintReport, path: Path | None) -> None:
     """Write findings in the format of that name; GitHub's is made of commands.
 
     :raises StorageError: if the file can't be written.
     """
-    from ..report.lint_formats import render  # noqa: PLC0415 # help prints without
+    from ..report.lint_formats import Findings, render  # noqa: PLC0415 # as below
 
     kept: Kept | None = "commands" if name == "github" else None
-    write_output(render(name, findings), path, kept=kept)
+    style = text_style(path)
+    if path or not sys.stdout.isatty():
+        style = replace(style, columns=None)  # programs read a finding by its line
+    text = render(name, Findings(report=report, style=style))
+    write_output(text, path, kept=kept)
 
 
 def write_file(content: bytes, path: Path) -> None:

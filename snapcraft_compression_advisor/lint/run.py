@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, get_args
 from ..core.errors import BadDataError, UsageError
 from ..payload.inventory import Inventory
 from ..settings.lint_policy import ALL_RULES_PREFIX, LintPolicy
-from .finding import Finding, Severity, Unchecked
+from .finding import Finding, LintReport, Severity, Unchecked
 
 if TYPE_CHECKING:
     from ..payload.survey import Survey
@@ -194,6 +194,16 @@ def count_checked(context: Context, rules: Sequence[Rule], selection: Selection)
 def at_least(severity: Severity, limit: Severity) -> bool:
     """Return whether a severity is at least as severe as another."""
     return SEVERITIES.index(severity) <= SEVERITIES.index(limit)
+
+
+def failing(report: LintReport) -> list[Finding]:
+    """Return the findings that make a run fail."""
+    return [
+        finding
+        for payload in report.payloads
+        for finding in payload.findings
+        if finding.counts and at_least(finding.severity, payload.fail_on)
+    ]
 
 
 def _findings(rule: Rule, context: Context, selection: Selection) -> Iterator[Finding]:

@@ -115,6 +115,20 @@ def style_for(stream: TextIO, environment: Mapping[str, str]) -> TextStyle:
     )
 
 
+def cut(text: str, columns: int | None, *, end: str = "") -> str:
+    """Return text as one line, cut at a space if it is longer than a line.
+
+    :param columns: ``None`` leaves it whole.
+    :param end: stays, after the cut.
+    """
+    if columns is None or len(text) + len(end) <= columns:
+        return f"{text}{end}"
+    left = columns - len(end) - 1
+    whole = text[:left].rpartition(" ")[0] if text[left] != " " else text[:left]
+    short = whole if len(whole) > columns // 2 else text[:left]
+    return f"{short.rstrip(' ,;:(')}…{end}"
+
+
 def wrapped(
     text: str, columns: int | None = COLUMNS, *, first: str = "", rest: str = ""
 ) -> list[str]:

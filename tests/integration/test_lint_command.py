@@ -52,7 +52,11 @@ def test_broken_budget_is_an_error_by_exit_status(small_prime: Path) -> None:
     result = advisor("lint", cwd=small_prime.parent)
     assert result.returncode == 1
     assert "error SCA301 The image takes" in result.stdout
-    assert advisor("lint", "--exit-zero", cwd=small_prime.parent).returncode == 0
+    assert result.stderr.splitlines()[-1].startswith("failed: 1 error")
+    assert result.stderr.splitlines()[-1].endswith("(fail-on: error)")
+    passed = advisor("lint", "--exit-zero", cwd=small_prime.parent)
+    assert passed.returncode == 0
+    assert "failed" not in passed.stderr
 
 
 def test_fail_on_sets_how_severe_a_finding_has_to_be(small_prime: Path) -> None:

@@ -253,9 +253,9 @@ def test_what_this_change_made_worse_comes_before_others_of_its_weight() -> None
 
 def test_verdict_follows_what_is_new_and_what_fails() -> None:
     report = report_of(LZO_WOULD_GAIN)
-    assert "## compression-advisor: passes" in comment(report, report_of())
-    assert "## compression-advisor: fails" in comment(report, report_of(), "warning")
-    assert "- Passes: no new or worse finding" in comment(report, report, "warning")
+    assert "## compression-advisor: passed" in comment(report, report_of())
+    assert "## compression-advisor: failed" in comment(report, report_of(), "warning")
+    assert "- Passed: nothing new or worse" in comment(report, report, "warning")
     (payload,) = report.payloads
     broken = LintReport(version="1", payloads=(replace(payload, error="is broken"),))
     assert "not linted" in comment(broken, report)

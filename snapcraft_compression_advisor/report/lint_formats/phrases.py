@@ -12,7 +12,7 @@ from ...core.printable import printable
 from ...core.units import counted, first_of, size
 from ...diff.figures import image_change, launch_changes
 from ...lint.figures import delta_name
-from ...lint.run import SEVERITIES, at_least
+from ...lint.run import SEVERITIES, failing
 from ..diff import Row, figure_table
 
 if TYPE_CHECKING:
@@ -161,22 +161,16 @@ def states_text(report: LintReport) -> str:
 
 
 def verdict_text(report: LintReport) -> tuple[str, str]:
-    """Return a word that says whether the run fails, and why."""
+    """Return a word that says whether the run failed, and which findings did it."""
     failed = sum(payload.error is not None for payload in report.payloads)
     if failed:
         return "Not linted", f"{counted(failed, 'payload')} could not be linted"
-    count = sum(
-        finding.counts and at_least(finding.severity, payload.fail_on)
-        for payload in report.payloads
-        for finding in payload.findings
-    )
     limits = {payload.fail_on for payload in report.payloads}
     limit = " or ".join(each for each in SEVERITIES if each in limits)
-    limit += "" if limit == "error" else " or more severe"
-    if count:
-        findings = counted(count, "new or worse finding")
-        return "Fails", f"{findings} of severity {limit}"
-    return "Passes", f"no new or worse finding of severity {limit}"
+    if counts := counts_text(failing(report)):
+        new = "" if report.against is None else ", new or worse"
+        return "Failed", f"{counts}{new} (fail-on: {limit})"
+    return "Passed", f"nothing new or worse (fail-on: {limit})"
 
 
 def fingerprints(report: LintReport) -> tuple[tuple[str, ...], ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ from ...core.printable import printable
 from ...core.units import counted
 from ...lint.finding import MOST_FILES
 from ...lint.run import SEVERITIES
-from ..lines import wrapped
+from ..lines import cut, wrapped
 from ..model import Section
 from ..text_printer import section_lines
 from .phrases import (
@@ -37,6 +38,8 @@ _FINDING_INDENT = "    "
 _DETAIL_INDENT = "      "
 _FILE_INDENT = "        "
 _FILES_VERBOSE = 10
+_ASIDE = re.compile(r" \([^()]*\)")
+"""Such as an interval, or the number of files."""
 
 
 def render(findings: Findings) -> str:
@@ -57,15 +60,15 @@ def render(findings: Findings) -> str:
 
 
 def _short_lines(findings: Findings) -> Iterator[str]:
-    """Yield how many findings there are, each in a sentence, and what fixes them."""
+    """Yield how many findings there are, each in a line, and what fixes them."""
     report, style = findings.counting, findings.style
     for payload in report.payloads:
         yield from _counts_lines(payload, style)
         for finding in sorted(payload.findings, key=_by_gain):
-            yield from _short_finding(finding, style)
+            yield _short_finding(finding, style)
     if len(report.payloads) != 1:
         yield style.bold(f"{summary(report)}.")
-    yield from _fix_lines(report, style)
+    yield from _fix_lines(report)
     if report.against is not None:
         yield f"Against {printable(report.against)}: {states_text(findings.report)}."
 
@@ -82,13 +85,13 @@ def _counts_lines(payload: LintedPayload, style: TextStyle) -> Iterator[str]:
         text = counts_text(payload.findings) or ok
         unable = f", {counted(count, 'rule')} could not look" if count else ""
         yield style.bold(f"{name}: {text}{unable}")
-        yield from _unchecked_lines(payload, style)
+        for line in _unchecked_lines(payload):
+            yield cut(line, style.columns)
 
 
-def _unchecked_lines(payload: LintedPayload, style: TextStyle) -> Iterator[str]:
+def _unchecked_lines(payload: LintedPayload) -> Iterator[str]:
     for rules, why in unchecked_lines(payload):
-        text = f"not checked: {rules}: {why}"
-        yield from _indented(text, _RULE_INDENT, style)
+        yield f"{_RULE_INDENT}not checked: {rules}: {why}"
 
 
 def _by_gain(finding: Finding) -> tuple[int, bool, bool, float]:
@@ -101,15 +104,16 @@ def _by_gain(finding: Finding) -> tuple[int, bool, bool, float]:
     return severity, finding.undecided, rare, -gain.seconds.mid if gain else 0.0
 
 
-def _short_finding(finding: Finding, style: TextStyle) -> Iterator[str]:
+def _short_finding(finding: Finding, style: TextStyle) -> str:
+    """Return a finding in a line; a terminal has room for neither place nor aside."""
     label = "undecided" if finding.undecided else finding.severity
     mark = "" if finding.fix is None else " [*]" if finding.fix.automatic else " [fix]"
-    head = f"{_RULE_INDENT}{label} {finding.rule} "
-    first, *others = wrapped(
-        f"{_sentence(finding)}{mark}", style.columns, first=head, rest=_FINDING_INDENT
-    )
-    yield first.replace(label, style.severe(finding.severity, label), 1)
-    yield from others
+    said = _sentence(finding)
+    if style.columns is not None:
+        said = _ASIDE.sub("", printable(finding.message))
+        said = said.replace("an estimated ", "about ")
+    line = cut(f"{_RULE_INDENT}{label} {finding.rule} {said}", style.columns, end=mark)
+    return line.replace(label, style.severe(finding.severity, label), 1)
 
 
 def _sentence(finding: Finding) -> str:
@@ -120,17 +124,15 @@ def _sentence(finding: Finding) -> str:
     return message
 
 
-def _fix_lines(report: LintReport, style: TextStyle) -> Iterator[str]:
+def _fix_lines(report: LintReport) -> Iterator[str]:
     """Yield a line for each kind of fix, and what shows more."""
     fixes = [each.fix for each in all_findings(report) if each.fix is not None]
     safe = sum(fix.automatic for fix in fixes)
     if safe:
-        text = f"[*] {counted(safe, 'safe fix', plural='safe fixes')}: lint --fix"
-        yield from wrapped(text, style.columns)
+        yield f"[*] {counted(safe, 'safe fix', plural='safe fixes')}: lint --fix"
     others = len(fixes) - safe
     if others:
-        text = f"[fix] {others:,} to make by hand: -v shows them, with all figures"
-        yield from wrapped(text, style.columns)
+        yield f"[fix] {others:,} to make by hand: see -v"
     elif any(each for each in all_findings(report)):
         yield "-v shows what each finding rests on"
 
@@ -148,7 +150,8 @@ def _payload_lines(payload: LintedPayload, style: TextStyle) -> Iterator[str]:
     elif not payload.findings:
         by = " by the other rules" if payload.unchecked else ""
         yield f"{_RULE_INDENT}nothing found{by}"
-    yield from _unchecked_lines(payload, style)
+    for line in _unchecked_lines(payload):
+        yield from _indented(line.strip(), _RULE_INDENT, style)
     for (severity, rule, name, undecided), group in groupby(
         payload.findings, lambda f: (f.severity, f.rule, f.name, f.undecided)
     ):
