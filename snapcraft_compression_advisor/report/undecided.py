@@ -44,10 +44,11 @@ def what_decides(analysis: Analysis) -> Iterator[NextStep]:
     advise = f"{again} --launch-profile {_PROFILE}"
     if Code.READER_UNKNOWN in analysis.recommendation.reasons:
         _, name = split_component_name(analysis.payload.name)
+        setting = shlex.quote(f"components: {{{name}: {{read: all}}}}")
         yield NextStep(
-            text="Say what is read of it in compression-advisor.yaml: 'components: "
-            f"{{{name}: {{read: all}}}}', or 'none'",
-            short="say what reads it",
+            text="Set what is read of it, all or none, in compression-advisor.yaml",
+            commands=(f"echo {setting} >> compression-advisor.yaml",),
+            short="set what is read of it, all or none",
         )
         return
     consumers = [each for each in analysis.launches if each.weight is not None]

@@ -25,7 +25,7 @@ from lint_reports import (
 )
 from reports import answer_text
 from snapcraft_compression_advisor.advice.evidence import Evidence, Policy
-from snapcraft_compression_advisor.advice.reasons import Fails
+from snapcraft_compression_advisor.advice.reasons import Code, Fails
 from snapcraft_compression_advisor.advice.recommendation import recommend
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.diff.figures import (
@@ -110,6 +110,17 @@ def test_snap_without_known_launch_says_why() -> None:
     text = answer_text(replace(analysis, launches=(), recommendation=advice))
     assert "calculator: can't tell yet; name a snap that runs with it:" in text
     assert "The snap has no app" in text
+
+
+def test_component_of_an_unknown_reader_says_what_to_set() -> None:
+    analysis = CASES["undecided"]
+    advice = replace(analysis.recommendation, reasons=(Code.READER_UNKNOWN,))
+    payload = replace(analysis.payload, name="calculator+data")
+    analysis = replace(analysis, payload=payload, recommendation=advice)
+    lines = answer_text(analysis).splitlines()
+    assert "can't tell yet; set what is read of it" in lines[0]
+    setting = "'components: {data: {read: all}}'"
+    assert f"echo {setting} >> compression-advisor.yaml" in lines[1]
 
 
 def test_program_that_is_missing_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
