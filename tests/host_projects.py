@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from forked import run_program
 from snapcraft_compression_advisor.devices.builtin_devices import find_device
 from snapcraft_compression_advisor.devices.device_file import device_text
 from snapcraft_compression_advisor.squashfs.image import Image
@@ -19,6 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 BLOCK = 128 * 1024
+_IMPORTS = (
+    "host_app",
+    "snapcraft_compression_advisor",
+    "snapcraft_compression_advisor.host",
+)
 LZO_PAYS = "min-saving: 0.1ms\nmax-launches: 1000\n"
 """A policy by which any launch of these projects is worth lzo's bytes."""
 
@@ -169,8 +173,17 @@ def write_steady_device(folder: Path) -> str:
     return f"./{path.name}"
 
 
-def run_program(
-    arguments: list[str], folder: Path, variables: Mapping[str, str]
+def run_host_app(folder: Path, *arguments: str, **variables: str) -> Ran:
+    """Run the tests' own application in a project's folder."""
+    app = Path(__file__).with_name("host_app.py")
+    return run_as_snapcraft([str(app), *arguments], folder, variables, _IMPORTS)
+
+
+def run_as_snapcraft(
+    words: list[str],
+    folder: Path,
+    variables: Mapping[str, str],
+    imports: tuple[str, ...] = (),
 ) -> Ran:
     """Run a Python program in a project's folder."""
     home = folder.parent / "home"
@@ -180,29 +193,16 @@ def run_program(
         for name, value in os.environ.items()
         if not name.startswith("SNAPCRAFT_")
     }
-    done = subprocess.run(
-        [sys.executable, *arguments],
-        cwd=folder,
-        env={
-            **inherited,
-            "HOME": str(home),
-            "XDG_RUNTIME_DIR": str(home),
-            "SNAPCRAFT_BUILD_ENVIRONMENT": "host",
-            "SOURCE_DATE_EPOCH": "1700000000",
-            **variables,
-        },
-        capture_output=True,
-        text=True,
-        check=False,
-        stdin=subprocess.DEVNULL,
-    )
+    environment = {
+        **inherited,
+        "HOME": str(home),
+        "XDG_RUNTIME_DIR": str(home),
+        "SNAPCRAFT_BUILD_ENVIRONMENT": "host",
+        "SOURCE_DATE_EPOCH": "1700000000",
+        **variables,
+    }
+    done = run_program(words, cwd=folder, environment=environment, imports=imports)
     return Ran(done.returncode, done.stdout + done.stderr)
-
-
-def run_host_app(folder: Path, *arguments: str, **variables: str) -> Ran:
-    """Run the tests' own application in a project's folder."""
-    app = Path(__file__).with_name("host_app.py")
-    return run_program([str(app), *arguments], folder, variables)
 
 
 def codecs_of(folder: Path) -> dict[str, str]:

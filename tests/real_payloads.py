@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import random
 import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 from elf_files import make_elf
+from forked import run_program
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -83,11 +83,8 @@ def advisor(
     *arguments: str | Path, cwd: Path | None = None, **environment: str
 ) -> subprocess.CompletedProcess[str]:
     """Run the command line as a user does."""
-    return subprocess.run(
-        [sys.executable, "-m", "snapcraft_compression_advisor", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        check=False,
+    return run_program(
+        ["-m", "snapcraft_compression_advisor", *map(str, arguments)],
         cwd=cwd,
-        env={**os.environ, **environment},
+        environment={**os.environ, **environment},
     )

@@ -22,7 +22,7 @@ from host_projects import (
     codecs_of,
     make_project,
     project_file,
-    run_program,
+    run_as_snapcraft,
     write_policy,
     write_profile,
     write_steady_device,
@@ -73,7 +73,7 @@ def snapcraft(tmp_path: Path) -> Callable[..., Ran]:
         program: tuple[str, ...] = ("-m", "snapcraft"),
         **variables: str,
     ) -> Ran:
-        return run_program(
+        return run_as_snapcraft(
             [*program, *arguments],
             folder,
             {"UNIXCONFDIR": str(tmp_path / "etc"), **variables},
