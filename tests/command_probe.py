@@ -9,10 +9,8 @@ own, forked from a process that has imported everything, with limits of its own.
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
-import pkgutil
 import resource
 import signal
 import sys
@@ -21,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import snapcraft_compression_advisor as package
+from forked import import_everything
 from snapcraft_compression_advisor.cli.main import main
 
 if TYPE_CHECKING:
@@ -33,14 +32,6 @@ _SHOWN = 4000
 _AS_IS = ("advise", "lint", "trim", "launch-set")
 _IN_PAIRS = ("diff", "refresh")
 COMMANDS = (*_AS_IS, *_IN_PAIRS)
-_NOT_IMPORTED = (".__main__", ".host", ".fleet", ".bound_start")
-
-
-def import_everything() -> None:
-    """Import what commands import as late as they can, once for all of them."""
-    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-        if not any(part in module.name for part in _NOT_IMPORTED):
-            importlib.import_module(module.name)
 
 
 def arguments(command: str, image: str, right: str) -> tuple[str, ...]:
@@ -88,7 +79,7 @@ def _become(words: Sequence[str], output: Path) -> None:
 
 def probe() -> None:
     """Run what the standard input names."""
-    import_everything()
+    import_everything(package.__name__)
     right = sys.argv[1]
     with tempfile.NamedTemporaryFile() as output:
         for line in sys.stdin:

