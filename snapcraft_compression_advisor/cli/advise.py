@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from ..analysis import Analysis, analyse
-from ..core.errors import AdvisorError, NoInputError
+from ..core.errors import AdvisorError
 from ..core.terminal import emit
 from ..launches import price_stacks
 from ..lint.request import LintRequest, analysis_request, check_apps
@@ -208,8 +208,6 @@ def _project(payload: Payload, project_dir: Path | None) -> ProjectFile | None:
     """Return the payload's project, as ``lint`` finds it; a broken one is a warning."""
     try:
         return find_project(payload, project_dir)
-    except NoInputError:
-        return None
     except AdvisorError as error:
         warn(str(error))
         return None

@@ -36,9 +36,10 @@ def find_project(payload: Payload, project_dir: Path | None) -> ProjectFile | No
         project = _read(project_dir)
     else:
         try:
-            project = _read(_folder(payload.path))
+            file = find_project_file(_folder(payload.path))
         except NoInputError:
             return None
+        project = read_project(file, read_project_file(file))
         if project.name != snap:
             return None
     return project if component is None else project_of_component(project, component)

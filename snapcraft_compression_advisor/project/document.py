@@ -10,7 +10,7 @@ from __future__ import annotations
 import codecs
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -182,10 +182,9 @@ def read_document(content: bytes, *, where: str) -> ProjectDocument:
     :param content: the file's bytes.
     :param where: the file, for errors.
     :raises BadDataError: if it isn't UTF-8, is larger than
-        ``MAX_PROJECT_FILE_BYTES`` or nested deeper than ``MAX_DEPTH``; where the YAML
-        is broken; if there is no document, or more than one; where the root isn't
-        a mapping, has a tag or a merge key, or a key that isn't a plain or quoted name
-        or that is there twice.
+        ``MAX_PROJECT_FILE_BYTES``, nested deeper than ``MAX_DEPTH`` or not one document
+        of YAML; if a mapping has a key twice; or if the root isn't a mapping, has a
+        tag or a merge key, or a key that isn't a plain or quoted name.
     """
     text = _decode(content, where=where)
     events = _events(text, where=where)
@@ -308,6 +307,7 @@ class _Composer:
         if not is_mapping:
             return replace(node, end=end, items=tuple(children))
         entries = tuple(zip(children[::2], children[1::2], strict=True))
+        _check_once(entries, where=self._where)
         return replace(node, end=end, entries=entries)
 
     def _after_colon(self, empty: Node, *, key: Node) -> Node:
@@ -346,8 +346,19 @@ def _check_single_document(events: Iterator[Event], *, where: str) -> None:
             )
 
 
-def _check_keys(root: Node, *, where: str) -> None:
+def _check_once(entries: Iterable[tuple[Node, Node]], *, where: str) -> None:
+    """Refuse a mapping with a key twice, as snapcraft does at any depth."""
     seen: dict[str, int] = {}
+    for key, _ in entries:
+        if key.scalar in seen:
+            place, first = f"{where}, line {key.line}", seen[key.scalar]
+            message = f"{place}: {key.scalar!r} is already on line {first}"
+            raise BadDataError(message, resolution="Remove one of the two.")
+        if key.scalar is not None:
+            seen[key.scalar] = key.line
+
+
+def _check_keys(root: Node, *, where: str) -> None:
     for key, _ in root.entries:
         place = f"{where}, line {key.line}"
         if key.scalar is None or key.is_alias:
@@ -356,7 +367,3 @@ def _check_keys(root: Node, *, where: str) -> None:
         if key.tag == _MERGE_TAG or (key.scalar == "<<" and not key.style):
             message = f"{place}: the root has a merge key, which may hold any key"
             raise BadDataError(message, resolution="Write the merged keys out.")
-        if key.scalar in seen:
-            message = f"{place}: {key.scalar!r} is already on line {seen[key.scalar]}"
-            raise BadDataError(message, resolution="Remove one of the two.")
-        seen[key.scalar] = key.line

@@ -28,8 +28,9 @@ PROJECT_FILES = (
 """Where snapcraft looks, the first one found wins (``parts/yaml_utils.py`` there)."""
 
 _YAML_SUFFIXES = frozenset({".yaml", ".yml"})
+_NOTHING_THERE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
+"""Errors for which snapcraft, too, takes a path for missing (``Path.exists``)."""
 _WRITE_BITS = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
-
 
 _OTHER_PACKERS = {
     **dict.fromkeys(
@@ -46,6 +47,7 @@ def find_project_file(project_dir: Path) -> Path:
 
     :param project_dir: a project's directory, or a YAML file itself.
     :raises NoInputError: if there is neither.
+    :raises BadDataError: if there is only a link that leads nowhere.
     :raises UsageError: if it is a file of another kind.
     """
     if _mode_of(project_dir) is None:
@@ -62,7 +64,7 @@ def find_project_file(project_dir: Path) -> Path:
     for name in PROJECT_FILES:
         if (project_dir / name).is_symlink():
             message = f"{project_dir / name} is a link that leads nowhere"
-            raise NoInputError(message, resolution="Correct the link.")
+            raise BadDataError(message, resolution="Correct the link.")
     message = f"No project file in {project_dir}"
     for name, key in _OTHER_PACKERS.items():
         if _mode_of(project_dir / name) is not None:
@@ -143,9 +145,9 @@ def _mode_of(path: Path) -> int | None:
     """Return the mode of what a path leads to; ``None`` if there is nothing."""
     try:
         return path.stat().st_mode
-    except FileNotFoundError:
-        return None
     except (OSError, ValueError) as error:
+        if getattr(error, "errno", 0) in _NOTHING_THERE:
+            return None
         message = f"{path} can't be looked up: {getattr(error, 'strerror', error)}"
         raise NoInputError(
             message, resolution="Check the path and its permissions."

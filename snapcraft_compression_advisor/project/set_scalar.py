@@ -85,8 +85,6 @@ def set_scalar(
         return document.content
     if holder.is_alias or holder.anchor is not None:
         change.refuse(f"{path[-2]} has an anchor or an alias", holder)
-    if sum(name == path[-1] for name, *_ in holder.names) > 1:
-        change.refuse(f"{path[-1]} occurs twice", present)
     text = document.text
     after = change.inserted(place) if present is None else change.replaced(present)
     if not (

@@ -166,6 +166,8 @@ def test_a_compression_elsewhere_is_neither_read_nor_changed(text: str) -> None:
             "line 2: 'compression' is already on line 1",
         ),
         ("name: a\n'name': b\n", "line 2: 'name' is already on line 1"),
+        ("parts:\n  a:\n    b: c\n    b: d\n", "line 4: 'b' is already on line 3"),
+        ("a: {b: [{c: d, c: e}]}\n", "line 1: 'c' is already on line 1"),
         ("a: &a {compression: xz}\n<<: *a\n", "line 2: the root has a merge key"),
         ("a: &a {b: c}\n!!merge c: *a\n", "line 2: the root has a merge key"),
         ("a: [b?]\n", "invalid YAML"),  # YAML 1.2 would take it

@@ -83,7 +83,10 @@ def test_byte_order_mark_stays() -> None:
         ("    compression: !!str lzo\n", "line 4: .* or a tag"),
         ("    compression: [lzo]\n", "line 4: compression is a mapping or a list"),
         ("    ? type\n    : x\n", r"line 4: 'c' begins with '\?'"),
-        ("    compression: lzo\n    x: 1\n    compression: lzo\n", "line 4: .* twice"),
+        (
+            "    compression: lzo\n    x: 1\n    compression: lzo\n",
+            "line 6: .* already on line 4",
+        ),
     ],
 )
 def test_what_cannot_be_edited_safely_is_refused(body: str, reason: str) -> None:
