@@ -7,7 +7,7 @@ import re
 import stat
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import translate
 from functools import cached_property
 from pathlib import Path
@@ -105,9 +105,11 @@ class Inventory:
     """Every name of a payload but its root.
 
     :param entries: by path; parents before children, names in byte order.
+    :param root_mode: that of a directory's root.
     """
 
     entries: Mapping[str, Entry]
+    root_mode: int = 0o755
 
     @classmethod
     def of(cls, entries: Iterable[Entry]) -> Inventory:
@@ -210,7 +212,8 @@ def scan_directory(
     listing.add_tree()
     if listing.unreadable:
         _raise_unreadable(root, listing.unreadable)
-    inventory = Inventory.of(listing.entries)
+    root_mode = stat.S_IMODE(root.stat().st_mode)
+    inventory = replace(Inventory.of(listing.entries), root_mode=root_mode)
     taken_bytes = sum(entry.allocated_bytes for entry in inventory.files())
     check_contents_size(inventory, taken_bytes=taken_bytes, where=str(root))
     return inventory

@@ -23,7 +23,7 @@ from ..codecs import CODECS
 from ..codecs.codec import Codec
 from ..core.errors import BadDataError, UsageError
 from ..core.units import MIB
-from ..payload.inventory import Entry
+from ..payload.inventory import Entry, Inventory
 from ..payload.source import Payload, SnapPayload, open_payload
 from ..squashfs.entry import EntryKind, ImageBlock, ImageEntry
 from ..squashfs.image import Image
@@ -178,10 +178,18 @@ def find_owner_faults(entries: Iterable[ImageEntry]) -> tuple[EntryFault, ...]:
     )
 
 
-def find_unpacked_faults(entries: Iterable[Entry]) -> tuple[EntryFault, ...]:
-    """Return the same of a directory, whose links and own mode packing may change."""
-    kept = (each for each in entries if each.kind is not EntryKind.SYMLINK)
-    return find_mode_faults(each for each in kept if each.path not in _READABLE)
+def find_unpacked_faults(inventory: Inventory) -> tuple[EntryFault, ...]:
+    """Return the same of a directory, whose links' modes packing changes.
+
+    A root or ``meta`` that not everybody can list isn't packed at all.
+    """
+    root = Entry("", EntryKind.DIRECTORY, 0, 0, inventory.root_mode, 0)
+    return find_mode_faults(
+        each
+        for each in (root, *inventory.entries.values())
+        if each.kind is not EntryKind.SYMLINK
+        and (each.path not in _READABLE or each.mode > _PERMISSIONS)
+    )
 
 
 def find_mode_faults(entries: Iterable[ImageEntry | Entry]) -> tuple[EntryFault, ...]:

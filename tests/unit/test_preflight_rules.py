@@ -190,6 +190,12 @@ def test_modes_are_found_before_the_pack() -> None:
     assert finding.message.startswith("1 entry has a mode")
     assert finding.severity == "warning"
     assert finding.files == ("bin/x",)
+    meta = entries["bin/x"]._replace(path="meta", mode=0o700)
+    context = replace(
+        context, inventory=Inventory(entries={"meta": meta}, root_mode=0o1777)
+    )
+    (finding,) = found_by(file_modes, context)
+    assert finding.evidence[0].label == "(root directory)"
 
 
 @pytest.mark.parametrize(

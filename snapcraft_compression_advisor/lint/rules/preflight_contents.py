@@ -96,9 +96,7 @@ def file_modes(rule: Rule, context: Context) -> Iterator[Finding]:
     """Yield a finding if files have modes or kinds that the store refuses."""
     packing = context.packing
     faults = (
-        find_unpacked_faults(context.inventory.entries.values())
-        if packing is None
-        else packing.modes
+        find_unpacked_faults(context.inventory) if packing is None else packing.modes
     )
     if not faults:
         return
