@@ -252,6 +252,13 @@ def test_a_cache_that_a_launch_uses_is_a_finding(rule: Rule) -> None:
     assert finding.evidence
 
 
+def test_stale_bytecode_is_used_by_a_launch_that_is_guessed_to_read_it() -> None:
+    read = launching(f"{SITE}/__pycache__/a.cpython-312.pyc")
+    context = make_surveyed(caches=[replace(BYTECODE, state="stale")], analysis=read)
+    (finding,) = found_by(PYTHON_BYTECODE, context)
+    assert not finding.undecided
+
+
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
 def test_caches_of_other_kinds_are_other_rules_affair(rule: Rule) -> None:
     others = [fault_of(other)[0] for other in RULES if other is not rule]

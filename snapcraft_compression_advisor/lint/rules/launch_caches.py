@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
@@ -199,6 +200,10 @@ PYTHON_BYTECODE = _CacheRule(
 )
 
 
+_BYTECODE = re.compile(r"__pycache__/([^/.]+)\.[^/]+\.pyc\Z")
+"""Bytecode, which a guess has in the place of its source even if it is stale."""
+
+
 def used_by_launch(
     fault: CacheFault, launches: tuple[LaunchAnalysis, ...]
 ) -> tuple[str, ...]:
@@ -212,7 +217,8 @@ def used_by_launch(
         files = [file.path for file in launch.launch_set.files]
         elsewhere = [each.name for each in launch.launch_set.unresolved]
         if fault.kind == "python-bytecode":
-            found.update(dict.fromkeys(path for path in files if path in sources))
+            read = (_BYTECODE.sub(r"\1.py", path) for path in files)
+            found.update(dict.fromkeys(path for path in read if path in sources))
             continue
         stems = frozenset(fault.readers)
         found.update(
