@@ -10,6 +10,7 @@ from ..core.units import (
     counted,
     format_bytes,
     format_seconds,
+    joined,
     signed,
     size,
 )
@@ -155,6 +156,9 @@ def _answer(difference: BuildDifference) -> str:
         for verdict in ("slower", "faster", "undecided")
     }
     found = [f"{count} {verdict}" for verdict, count in counts.items() if count]
+    if difference.lost:
+        lost = (name for names in difference.lost.values() for name in names)
+        text = f"{joined([*dict.fromkeys(lost)])} is missing; {text}"
     if not difference.launches:
         return text
     launches = counted(len(difference.launches), "cold launch", plural="cold launches")

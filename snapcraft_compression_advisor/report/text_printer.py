@@ -107,8 +107,8 @@ def _step(step: Step, style: TextStyle) -> Iterator[str]:
 def _table(table: Table, style: TextStyle) -> Iterator[str]:
     """Yield a table's lines, in the first of three ways that fits in.
 
-    Columns as they are; figures first, then texts, each below the other; several
-    tables, each with the texts and some of the figures.
+    Columns as they are; figures, after a short label, then texts, each below the
+    other; several tables, each with the texts and some of the figures.
     """
     if table.widths:
         yield from _fixed(table)
@@ -123,6 +123,8 @@ def _table(table: Table, style: TextStyle) -> Iterator[str]:
     if sum(widths) + 2 * (count - 1) <= room:
         yield from _columns(rows, [*range(count)], widths, texts)
     elif taken + _LEAST_TEXT_COLUMNS <= room and (figures or count > 1):
+        if len(texts) > 1 and widths[0] + 2 + taken + _LEAST_TEXT_COLUMNS <= room:
+            figures.insert(0, texts.pop(0))
         yield from _figures_first(rows, (figures, texts), widths, style)
     else:
         for number, chosen in enumerate(_fitting(figures, widths, room - sum(
@@ -155,7 +157,8 @@ def _figures_first(
     for row in rows:
         if not any(row):
             continue
-        first = _INDENT + "".join(f"{row[n]:>{widths[n]}}  " for n in figures)
+        cells = (f"{row[n]:{'>' if n else '<'}{widths[n]}}  " for n in figures)
+        first = _INDENT + "".join(cells)
         for n in texts:
             lines = wrapped(
                 row[n], style.wrap_columns, first=first, rest=" " * (len(first) + 2)

@@ -38,6 +38,7 @@ from snapcraft_compression_advisor.lint.rules.regressions import (
 )
 from snapcraft_compression_advisor.payload.linkage import Unresolved
 from snapcraft_compression_advisor.refresh.changes import ChangeKind, FileChange
+from snapcraft_compression_advisor.report.diff import diff_page
 from snapcraft_compression_advisor.settings.policy_file import parse_policy
 
 if TYPE_CHECKING:
@@ -159,6 +160,7 @@ def test_library_that_a_cleanup_took_is_named() -> None:
     difference = compare_payloads(old, new, request, progress=ignore)
     assert difference.lost == {"hello": ("libgui.so.1",)}
     assert difference.notes[0].startswith("hello needs libgui.so.1, which only the old")
+    assert "hello: libgui.so.1 is missing; " in str(diff_page(difference).headline)
     for pair in ((new, old), (new, new)):
         assert not compare_payloads(*pair, request, progress=ignore).lost
 
