@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path, PurePath
@@ -55,11 +54,14 @@ def project_to_set(payload: Payload, project_dir: Path | None) -> Path:
     if project_dir is not None or folder is not None:
         return project_dir or folder or Path()
     snap, _ = split_component_name(payload.snap.name)
-    with suppress(NoInputError):
+    hint = "Name the project: --project PROJECT_DIR."
+    try:
         if _read(Path()).name == snap:
             return Path()
+    except NoInputError as error:
+        hint = error.resolution or hint  # where another packer has the key
     message = f"No snapcraft.yaml of {snap!r} beside {payload.path} or here"
-    raise NoInputError(message, resolution="Name the project: --project PROJECT_DIR.")
+    raise NoInputError(message, resolution=hint)
 
 
 def find_project_folder(path: Path, project_dir: Path | None) -> Path | None:

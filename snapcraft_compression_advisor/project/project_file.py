@@ -71,7 +71,7 @@ def find_project_file(project_dir: Path) -> Path:
             raise NoInputError(
                 message,
                 details=f"If electron-builder packs the snap, {name} has its settings.",
-                resolution=f"Write {key} there, or specify the project's directory.",
+                resolution=f"Write {key} to {name}, or name the project's directory.",
             )
     raise NoInputError(
         message,

@@ -90,10 +90,13 @@ def _wait_for(
             if status is None:
                 continue
             if status != 0:
+                text = beginning(said[number])
                 message = f"{stages[number].command[0]} failed with status {status}"
+                if text:
+                    message += f": {text.splitlines()[0]}"
                 raise ToolError(
                     message,
-                    details=beginning(said[number]),
+                    details=text,
                     resolution=f"The command was: {' '.join(stages[number].command)}",
                 )
             running.remove(number)

@@ -38,6 +38,7 @@ from snapcraft_compression_advisor.refresh.delta import (
     choices,
 )
 from snapcraft_compression_advisor.refresh.estimate import DeltaMaker
+from snapcraft_compression_advisor.refresh.pipeline import Stage, run_stages
 from snapcraft_compression_advisor.refresh.refresh import CodecRefresh, Refresh
 from snapcraft_compression_advisor.refresh.stream import Stream
 from snapcraft_compression_advisor.refresh.xdelta3 import Rebuild
@@ -148,6 +149,11 @@ def test_builds_that_no_delta_is_made_of_are_refused(
     maker = DeltaMaker(make_payload({}), make_payload({"a": b"four"}))
     with pytest.raises(BadDataError, match="add up to 4 bytes"):
         _ = maker.snap_aware
+
+
+def test_what_a_failed_program_printed_is_in_the_message() -> None:
+    with pytest.raises(ToolError, match="sh failed with status 3: no LZMA"):
+        run_stages((Stage(("sh", "-c", "echo no LZMA >&2; exit 3")),))
 
 
 def test_missing_xdelta3_names_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
