@@ -2,14 +2,12 @@
 """Measure what a fleet's analysis costs.
 
     benchmarks/fleet.py speed SNAPS     snaps a core-hour, memory, two workers to one
-    benchmarks/fleet.py engines         time a task on Dask beyond that in the pool
     benchmarks/fleet.py remote SNAP     bytes of a snap that come over the network
     benchmarks/fleet.py many --count N  N snaps made by script: a first and later runs
-    benchmarks/fleet.py many --dask     the same on Dask, its scheduler in this process
     benchmarks/fleet.py kills           workers killed 30 times at random
     benchmarks/fleet.py scaling SNAPS   a simulation of more workers than processors
 
-``--count`` also sets the tasks of ``engines`` and the kills of ``kills``.
+``--count`` also sets the kills of ``kills``.
 
 SNAPS is a directory of built snaps. Processor seconds are those of the worker
 processes. Nothing else should run meanwhile; ``speed`` on two processors takes three
@@ -28,7 +26,6 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from random import Random
@@ -37,17 +34,16 @@ from snapcraft_compression_advisor.cli.policy_options import lint_request
 from snapcraft_compression_advisor.fleet.bounded import Limits
 from snapcraft_compression_advisor.fleet.columns import decode
 from snapcraft_compression_advisor.fleet.dataset import part_files
-from snapcraft_compression_advisor.fleet.engines import Engine, Pool, dask_rows
+from snapcraft_compression_advisor.fleet.engines import Pool
 from snapcraft_compression_advisor.fleet.sources import Snap, find_snaps
 from snapcraft_compression_advisor.fleet.task import FleetRequest
 from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
 
 _HOUR_S = 3600
 _MB = 1e6
-_TASKS = 60
 _REPEATS = 50
 _HANDED_OUT_S = 0.015
-"""What the client is taken to need for a task on Dask; ``engines`` measures it."""
+"""What the client of a cluster is taken to need for a task (measured with Dask)."""
 _PACKED_AT = 8
 """In the superblock: the time of packing (squashfs_fs.h, mkfs_time), 4 bytes."""
 _CHANGED, _LARGE_EACH, _MANY = 10, 100, 100
@@ -65,23 +61,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = parser.add_subparsers(dest="what", required=True)
     chosen.add_parser("speed").add_argument("snaps")
     chosen.add_parser("scaling").add_argument("snaps")
-    engines = chosen.add_parser("engines")
-    engines.add_argument("--count", type=int, default=_TASKS)
     chosen.add_parser("remote").add_argument("snap", type=Path)
     kills = chosen.add_parser("kills")
     kills.add_argument("--count", type=int, default=_KILLS)
     many = chosen.add_parser("many")
     many.add_argument("--count", type=int, default=10_000)
-    many.add_argument("--dask", action="store_true")
     args = parser.parse_args(arguments)
     request = FleetRequest(lint=lint_request(None, LintPolicy()))
     run: Mapping[str, Callable[[], None]] = {
         "speed": lambda: _speed(request, args.snaps),
         "scaling": lambda: _scaling(request, args.snaps),
-        "engines": lambda: _engines(request, args.count),
         "remote": lambda: _remote(request, args.snap),
         "kills": lambda: _kills(request, args.count),
-        "many": lambda: _many(args.count, dask=args.dask),
+        "many": lambda: _many(args.count),
     }
     run[args.what]()
     return 0
@@ -112,33 +104,6 @@ def _speed(request: FleetRequest, folder: str) -> None:
 def _processor_s() -> float:
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
-
-
-def _engines(request: FleetRequest, count: int) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        snaps = make_snaps(Path(folder), count)
-        engines: Mapping[str, Engine] = {
-            "pool": Pool(request, Limits(), workers=1).rows,
-            "Dask": partial(
-                dask_rows,
-                request=request,
-                limits=Limits(),
-                address=None,
-                workers=1,
-                progress=lambda _: None,
-            ),
-        }
-        each_s = {name: _each_s(engine, snaps) for name, engine in engines.items()}
-    for name, seconds in each_s.items():
-        print(f"{name}: {seconds * 1000:.1f} ms a task")
-    beyond_ms = (each_s["Dask"] - each_s["pool"]) * 1000
-    print(f"Dask beyond the pool: {beyond_ms:.1f} ms a task")
-
-
-def _each_s(engine: Engine, snaps: Sequence[Snap]) -> float:
-    """Return the seconds between rows, without what starting takes."""
-    ends = [time.monotonic() for _ in engine(snaps)]
-    return (ends[-1] - ends[0]) / (len(ends) - 1)
 
 
 def _scaling(request: FleetRequest, folder: str) -> None:
@@ -182,7 +147,7 @@ def _remote(request: FleetRequest, snap: Path) -> None:
         print(f"read: {read / _MB:.2f} MB ({read / length:.1%})")
 
 
-def _many(count: int, *, dask: bool) -> None:
+def _many(count: int) -> None:
     """Run the command itself: what a second run takes is for a good part its start."""
     with tempfile.TemporaryDirectory() as folder:
         snaps = Path(folder, "snaps")
@@ -190,7 +155,7 @@ def _many(count: int, *, dask: bool) -> None:
         files = [Path(snap.path) for snap in make_snaps(snaps, count)]
         command = [sys.executable, "-m", "snapcraft_compression_advisor", "fleet"]
         command += [str(snaps), "-o", str(Path(folder, "data"))]
-        command += ["--workers", "2"] if dask else ["--processes", "2"]
+        command += ["--processes", "2"]
         time.sleep(_SETTLED_S)
         first_s = _command_s(command)
         print(f"{count:,} snaps: {first_s:.1f} s")

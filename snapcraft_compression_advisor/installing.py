@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 DISTRIBUTION = "snapcraft-compression-advisor"
 EXTRAS: Mapping[str, tuple[str, ...]] = {
     "fleet": (
-        "distributed>=2024.5",
         "duckdb>=1.0",
         "fsspec[http]>=2024.5",
         "pyarrow>=15",

@@ -144,11 +144,11 @@ def record(
             [
                 *around,
                 sys.executable, "-m", "snapcraft_compression_advisor", "record",
-                "--quiet", str(tree), "--unconfined", "--chroot",
+                "--quiet", str(tree), "--chroot",
                 "--until", application.event, "--timeout", str(timeout_s),
-                "--scratch", "/dev/shm",  # noqa: S108 # memory, a private directory
                 "--output", str(output),
             ],
+            env={**os.environ, "TMPDIR": "/dev/shm"},  # noqa: S108 # in memory
             check=True,
             stderr=subprocess.PIPE,
             encoding="utf-8",

@@ -15,7 +15,7 @@ from typing import Literal, TypeVar
 from ..codecs import CODECS
 from ..payload.source import Payload
 from ..trial.result import Progress
-from .mount import UBUNTU_READ_AHEAD_KB, Mount, MountMethod, mount_point, mounted
+from .mount import Mount, MountMethod, mount_point, mounted
 from .packed_images import PackedImages, packed_images
 from .page_cache import (
     Storage,
@@ -43,7 +43,6 @@ class MeasureRequest:
     :param runs: cold and warm launches with each codec.
     :param warm_up: whether to launch once before, unmeasured: an app sets up its
         home directory once only.
-    :param scratch: directory for the images; the system's temporary one by default.
     """
 
     launch: Launch
@@ -51,8 +50,6 @@ class MeasureRequest:
     codecs: tuple[str, ...] = tuple(CODECS)
     runs: int = 10
     warm_up: bool = False
-    read_ahead_kb: int = UBUNTU_READ_AHEAD_KB
-    scratch: Path | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +108,7 @@ def measure(
     """
     with (
         packed_images(
-            payload, request.codecs, scratch=request.scratch, progress=progress
+            payload, request.codecs, scratch=None, progress=progress
         ) as images,
         mount_point() as root,
     ):
@@ -174,11 +171,7 @@ class _Rounds:
 
     def mounted(self, codec: str) -> AbstractContextManager[Mount]:
         """Mount a codec's image if all are mounted."""
-        return mounted(
-            self.images.paths[codec],
-            read_ahead_kb=self.request.read_ahead_kb,
-            at=self.root,
-        )
+        return mounted(self.images.paths[codec], at=self.root)
 
     @contextmanager
     def mounted_cold(self, codec: str) -> Iterator[Mount]:

@@ -45,7 +45,7 @@ def missed_files(
     advice = "Set TMPDIR to a directory that you can write to."
     with (
         launch_home(request.home) as home,
-        scratch_directory(request.scratch, resolution=advice) as scratch,
+        scratch_directory(resolution=advice) as scratch,
     ):
         log = scratch / "strace.log"
         traced_by = (

@@ -16,7 +16,7 @@ from ..trial.result import Progress
 from .mount import can_mount, find_squashfuse, mounted
 
 _LARGER_DISK = (
-    "Choose a directory on a larger disk with --scratch ('calibrate': --storage)."
+    "Choose a directory on a larger disk with TMPDIR ('calibrate': --storage)."
 )
 
 

@@ -23,7 +23,7 @@ from .call_notices import HeldCall
 from .home import launch_home
 from .launch_event import LaunchEvent, window_doubt
 from .metadata_reads import metadata_reads
-from .mount import UBUNTU_READ_AHEAD_KB, Mount, mount_point, mounted
+from .mount import Mount, mount_point, mounted
 from .packed_images import packed_images
 from .page_cache import (
     Storage,
@@ -50,7 +50,6 @@ class RecordRequest:
     :param warm_up: whether to launch once before, unrecorded, so that what an
         application does once only in a new home isn't recorded.
     :param home: home directory of the launches, kept; a temporary one by default.
-    :param scratch: directory for the image; the system's temporary one by default.
     """
 
     app: str
@@ -59,8 +58,6 @@ class RecordRequest:
     timeout_s: float
     warm_up: bool = True
     home: Path | None = None
-    read_ahead_kb: int = UBUNTU_READ_AHEAD_KB
-    scratch: Path | None = None
 
 
 def record_residency(
@@ -77,9 +74,7 @@ def record_residency(
     with ExitStack() as stack:
         home = stack.enter_context(launch_home(request.home))
         images = stack.enter_context(
-            packed_images(
-                payload, ("none",), scratch=request.scratch, progress=progress
-            )
+            packed_images(payload, ("none",), scratch=None, progress=progress)
         )
         recorder = _Recorder(
             payload=payload,
@@ -172,9 +167,7 @@ class _Recorder:
         )
 
     def _mounted(self) -> AbstractContextManager[Mount]:
-        return mounted(
-            self.image, read_ahead_kb=self.request.read_ahead_kb, at=self.root
-        )
+        return mounted(self.image, at=self.root)
 
 
 def launch(  # noqa: PLR0913 # two say where, three when to look

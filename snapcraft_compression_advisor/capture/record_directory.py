@@ -29,6 +29,7 @@ from ..payload.source import Payload
 from ..trial.exact import payload_directory
 from ..trial.result import Progress
 from .home import launch_home
+from .mount import UBUNTU_READ_AHEAD_KB
 from .mount_reads import BLOCK_PAGES, mount_blocks, reads_code_forward
 from .page_cache import (
     block_ranges,
@@ -71,9 +72,7 @@ def record_directory(
     with ExitStack() as stack:
         home = stack.enter_context(launch_home(request.home))
         scratch = stack.enter_context(
-            scratch_directory(
-                request.scratch, resolution="Choose another directory with --scratch."
-            )
+            scratch_directory(resolution="Choose another directory with TMPDIR.")
         )
         root = payload_directory(payload, scratch, progress)
         inventory = payload.inventory
@@ -98,11 +97,11 @@ def record_directory(
         _check_unchanged(before, root, inventory)
     # The cold launch was no snap's: it read from the directory's own file system.
     recorded = recorded_launch(
-        cold, warm, read_ahead_kb=request.read_ahead_kb
+        cold, warm, read_ahead_kb=UBUNTU_READ_AHEAD_KB
     ).model_copy(update={"cold_s": None, "cold_cpu_s": None})
     resident, touches, brief = seen
     files = directory_files(
-        payload, resident, touches, read_ahead_kb=request.read_ahead_kb, brief=brief
+        payload, resident, touches, read_ahead_kb=UBUNTU_READ_AHEAD_KB, brief=brief
     )
     return LaunchProfile(
         source="directory",

@@ -16,6 +16,7 @@ from pathlib import Path
 from .. import __version__
 from ..core.errors import AdvisorError, StorageError, ToolError, UsageError
 from ..core.files import open_regular
+from ..core.result_store import OFF, VARIABLE
 from ..core.scratch import replace_text
 from ..core.units import MIB
 from ..launch.launch_set import has_desktop_file, select_apps
@@ -202,7 +203,8 @@ class _Launch:
         self._told.progress("Reading the payload for its digest")
         digest = payload_digest(self._payload)
         kept = _Kept(self._key(digest), self._told.debug)
-        profile = None if again else kept.read(self._app)
+        is_off = os.environ.get(VARIABLE) == OFF
+        profile = None if again or is_off else kept.read(self._app)
         if profile is not None:
             self._told.note(
                 f"The launch of {self._app} was recorded before, from the same files"
@@ -215,7 +217,8 @@ class _Launch:
                 raise StorageError(
                     message, resolution="Wait until nothing writes to it."
                 )
-        kept.write(profile)
+        if not is_off:
+            kept.write(profile)
         return profile
 
     def _record(self) -> LaunchProfile:

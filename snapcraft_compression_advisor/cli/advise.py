@@ -6,42 +6,35 @@ import argparse
 import os
 import shlex
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from ..analysis import Analysis, analyse
-from ..core.errors import AdvisorError
 from ..core.terminal import emit
 from ..launches import price_stacks
-from ..lint.request import LintRequest, analysis_request, check_apps
 from ..payload.snap_yaml import COMPONENT_TYPE, split_component_name
-from ..payload.source import Payload, find_payload, open_payload
-from ..project.project_file import find_project_file
+from ..payload.source import Payload
 from ..report.answer import advise_page
 from ..report.lines import COLUMNS
 from ..report.model import Page, Section
 from .arguments import EDITS, PATH, REPORT, Arguments, Command, output_arguments
 from .commands import APP_NAME
-from .edits import check_edit_options, set_compression
-from .find_project import find_policy, find_project, project_to_set
-from .policy_options import ADVICE_ARGUMENTS, lint_request, policy_options
-from .record_options import RECORD_ARGUMENTS, check_record_options, with_recordings
-from .surroundings import SURROUNDINGS, check_stack_options, open_surroundings
+from .edits import set_compression
+from .policy_options import ADVICE_ARGUMENTS
+from .record_options import RECORD_ARGUMENTS, check_record_options
+from .surroundings import SURROUNDINGS, Subject, check_stack_options, open_subject
 from .write import (
     check_page_outputs,
     note,
     print_page,
     text_style,
-    warn,
     write_output,
     write_page,
 )
 
 if TYPE_CHECKING:
     from ..lint.finding import LintedPayload
-    from ..lint.project import ProjectFile
 
 
 class AdviseCommand(Command):
@@ -74,65 +67,43 @@ class AdviseCommand(Command):
         """Print the advice, and follow it if that is asked for."""
         check_record_options(parsed_args)
         check_stack_options(parsed_args)
-        check_edit_options(parsed_args)
-        path = parsed_args.path or find_payload(Path.cwd())
-        project_dir: Path | None = parsed_args.project
-        if project_dir is not None:
-            find_project_file(project_dir)  # before anything that takes time
         check_page_outputs(parsed_args)
-        with ExitStack() as until:
-            payload = until.enter_context(open_payload(path))
-            if parsed_args.fix or parsed_args.diff:
-                project_dir = project_to_set(payload, project_dir)
-            file = parsed_args.policy or find_policy(payload.path, project_dir)
-            lint = lint_request(file, policy_options(parsed_args), narrow=True)
-            check_apps(payload, lint)
-            lint = with_recordings(payload, lint, parsed_args)
-            surroundings = open_surroundings(payload, lint.policy, parsed_args, until)
-            project = _project(payload, project_dir)
-            request = replace(
-                analysis_request(payload, lint, project),
-                exact=parsed_args.exact,
-                surroundings=surroundings,
-            )
-            analysis = analyse(payload, request, progress=emit.progress)
-            trial, devices = analysis.trial, analysis.devices
+        with open_subject(parsed_args, records=True) as subject:
+            request = replace(subject.request(), exact=parsed_args.exact)
+            analysis = analyse(subject.payload, request, progress=emit.progress)
             launches = price_stacks(
-                analysis.launches, trial, devices, progress=emit.progress
+                analysis.launches,
+                analysis.trial,
+                analysis.devices,
+                progress=emit.progress,
             )
             analysis = replace(analysis, launches=launches)
             linted = None
             if parsed_args.format != "text" or parsed_args.report is not None:
-                bases, contents = surroundings.bases, surroundings.contents
-                around = replace(lint, bases=bases, content=contents)
-                linted = _linted(payload, analysis, around, project)
+                linted = _linted(subject, analysis)
             command = _command_line(self.config)
-            _write(Found(analysis, payload, command, linted), parsed_args)
-            if project_dir is not None:
-                _follow(analysis, payload, project_dir, parsed_args)
+            _write(Found(analysis, command, linted), parsed_args)
+            if subject.project_dir is not None:
+                _follow(analysis, subject.payload, subject.project_dir, parsed_args)
         return os.EX_DATAERR if analysis.missing_programs else None
 
 
-def _linted(
-    payload: Payload, analysis: Analysis, lint: LintRequest, project: ProjectFile | None
-) -> LintedPayload:
-    """Lint what was analysed.
-
-    :param lint: what to check it against, with the snaps that it runs with.
-    :raises AdvisorError: if the payload can't be examined.
-    """
+def _linted(subject: Subject, analysis: Analysis) -> LintedPayload:
+    """Lint what was analysed."""
     from ..lint.lint import lint_analysed  # noqa: PLC0415 # a text has none of it
     from ..payload.survey import take_survey  # noqa: PLC0415 # as above
     from ..preflight.packing import look_at_packing  # noqa: PLC0415 # as above
 
     emit.progress("Checking caches and unneeded files")
+    payload, around = subject.payload, subject.surroundings
+    lint = replace(subject.lint, bases=around.bases, content=around.contents)
     survey = take_survey(payload, suppliers=lint.suppliers(payload.snap))
     return lint_analysed(
         payload,
         lint,
         (analysis, survey, look_at_packing(payload)),
         path=str(payload.path),
-        project=project,
+        project=subject.project,
         progress=emit.progress,
     )
 
@@ -151,7 +122,6 @@ class Found:
     """
 
     analysis: Analysis
-    payload: Payload
     command: str
     linted: LintedPayload | None
 
@@ -175,11 +145,7 @@ class Found:
         """Return the advice as JSON."""
         from ..report.advise_json import advise_json  # noqa: PLC0415 # a text has none
 
-        return advise_json(
-            self.analysis,
-            linted=self.linted,
-            command=self.command,
-        )
+        return advise_json(self.analysis, linted=self.linted, command=self.command)
 
 
 def _write(found: Found, parsed_args: argparse.Namespace) -> None:
@@ -202,15 +168,6 @@ def _write(found: Found, parsed_args: argparse.Namespace) -> None:
             write_page(page, parsed_args)
         if report is not None:
             write_output(print_page(page, report), report)
-
-
-def _project(payload: Payload, project_dir: Path | None) -> ProjectFile | None:
-    """Return the payload's project, as ``lint`` finds it; a broken one is a warning."""
-    try:
-        return find_project(payload, project_dir)
-    except AdvisorError as error:
-        warn(str(error))
-        return None
 
 
 def _follow(

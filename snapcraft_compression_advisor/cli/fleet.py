@@ -8,18 +8,17 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import ClassVar, get_args
 
-from ..core.errors import NoInputError, StorageError, UsageError
+from ..core.errors import NoInputError, StorageError
 from ..core.printable import printable
 from ..core.scratch import replace_text
 from ..core.terminal import emit
 from ..fleet import imported
 from ..fleet.bounded import Limits
 from ..fleet.dataset import Dataset, current_rows
-from ..fleet.engines import Engine, Pool, dask_rows
+from ..fleet.engines import Pool
 from ..fleet.page import build_fleet_page
 from ..fleet.page_lists import FleetSources
 from ..fleet.query import FORMATS as ANSWER_FORMATS
@@ -56,7 +55,6 @@ _LIMITS = Limits()
 _OF_THE_POLICY = (
     "--policy FILE", "--device NAME|FILE…", "--select RULES…", "--ignore RULES…",
 )  # fmt: skip
-_COUNT = whole_number(least=1, most=1024)
 _DATASET: Arguments = {"DATASET": "directory that 'fleet' made"}
 _SINCE: Arguments = {
     "--since DATASET": "an earlier data set of the same snaps (default: none)"
@@ -92,16 +90,9 @@ class FleetCommand(Command):
         "them: NAME.json or NAME.APP.json for the snap NAME; other launches are "
         "guessed (default: none)",
         "--processes COUNT": details(
-            "worker processes (default: one for each processor)", type=_COUNT
+            "worker processes (default: one for each processor)",
+            type=whole_number(least=1, most=1024),
         ),
-        "--workers COUNT": details(
-            "start a Dask cluster of this number of workers on this machine, and print "
-            "where its dashboard is (default: none)",
-            type=_COUNT,
-        ),
-        "--scheduler ADDRESS": "run on the Dask cluster of this scheduler, such as "
-        "tcp://10.0.0.5:8786; its workers need the advisor, and the sources at the "
-        "same paths (default: none)",
         "--time-limit SECONDS": details(
             "seconds that one snap may take; it then gets a row with that error",
             type=whole_number(least=1),
@@ -134,39 +125,22 @@ class FleetCommand(Command):
             settings=settings_digest(request, limit_s=parsed_args.time_limit),
             retries=parsed_args.retry,
         )
-        engine = _engine(parsed_args, replace(request, known=dataset.digests()))
-        summary = run_fleet(snaps, dataset, engine, progress=emit.progress)
+        limits = Limits(
+            seconds=parsed_args.time_limit,
+            memory_bytes=parsed_args.memory_limit * 10**6,
+        )
+        pool = Pool(
+            replace(request, known=dataset.digests()),
+            limits,
+            workers=parsed_args.processes or len(os.sched_getaffinity(0)),
+        )
+        summary = run_fleet(snaps, dataset, pool.rows, progress=emit.progress)
         failed = f", {summary.failed:,} of them with an error" if summary.failed else ""
         emit.message(
             f"{summary.found:,} snaps; {summary.added:,} new rows{failed}, "
             f"{summary.there:,} were there already.\n"
             f"Data set: {printable(str(parsed_args.output))}"
         )
-
-
-def _engine(parsed_args: argparse.Namespace, request: FleetRequest) -> Engine:
-    """Return where the snaps are analysed.
-
-    :raises UsageError: if several places are named.
-    """
-    address, workers = parsed_args.scheduler, parsed_args.workers
-    if sum(map(bool, (address, workers, parsed_args.processes))) > 1:
-        message = "--processes, --workers and --scheduler exclude each other"
-        raise UsageError(message, resolution="Leave out all but one.")
-    limits = Limits(
-        seconds=parsed_args.time_limit, memory_bytes=parsed_args.memory_limit * 10**6
-    )
-    if not (address or workers):
-        count = parsed_args.processes or len(os.sched_getaffinity(0))
-        return Pool(request, limits, workers=count).rows
-    return partial(
-        dask_rows,
-        request=request,
-        limits=limits,
-        address=address,
-        workers=workers or 1,
-        progress=note,
-    )
 
 
 def _percent(value: object) -> float:
@@ -262,8 +236,9 @@ class FleetReportCommand(Command):
     overview = (
         "Write a page on all snaps of a data set: which should change their "
         "compression, ranked by gain, distributions, findings, outliers. The snaps' "
-        "own reports are in a directory beside it. It needs the extras [fleet] and, "
-        "for .html, [report]."
+        f"own reports are in a directory beside it: of more than {_FEW_SNAPS} snaps, "
+        "of those that should change. It needs the extras [fleet] and, for .html, "
+        "[report]."
     )
 
     arguments: ClassVar[Arguments] = {
@@ -276,12 +251,6 @@ class FleetReportCommand(Command):
         "installs: gains are ranked by their product with it (default: all snaps count "
         "alike)",
         **_SINCE,
-        "--pages": details(
-            "which snaps' own reports to write (default: all of up to "
-            f"{_FEW_SNAPS} snaps; of more, change: those whose verdict is to change "
-            "the compression)",
-            choices=("all", "change", "none"),
-        ),
     }
 
     def run(self, parsed_args: argparse.Namespace) -> None:
@@ -292,22 +261,23 @@ class FleetReportCommand(Command):
         weights, since = parsed_args.weights, parsed_args.since
         fleet = read_fleet(parsed_args.dataset)
         few = len(fleet.snaps) <= _FEW_SNAPS
-        pages = parsed_args.pages or ("all" if few else "change")
         sources = FleetSources(
             fleet=fleet,
             before=None if since is None else read_fleet(since),
             weights=None if weights is None else read_weights(weights),
-            links=dict(_own_pages(parsed_args.dataset, output, pages)),
+            links=dict(_own_pages(parsed_args.dataset, output, all_of_them=few)),
         )
         write_output(print_page(build_fleet_page(sources), output), output)
 
 
-def _own_pages(root: Path, output: Path, which: str) -> Iterator[tuple[str, str]]:
+def _own_pages(
+    root: Path, output: Path, *, all_of_them: bool
+) -> Iterator[tuple[str, str]]:
     """Write the snaps' own reports and yield where each is, by its digest."""
     folder = output.with_name(f"{output.stem}-snaps")
     columns = ["name", "verdict", "page"]
-    for row in current_rows(root, columns) if which != "none" else ():
-        if row["page"] is None or (which == "change" != row["verdict"]):
+    for row in current_rows(root, columns):
+        if row["page"] is None or not (all_of_them or row["verdict"] == "change"):
             continue
         stem = f"{row['name']}-{row['digest'].partition(':')[2][:12]}"
         page = folder / f"{_UNSAFE.sub('_', stem).lstrip('.')}{output.suffix}"

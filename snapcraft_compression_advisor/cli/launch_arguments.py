@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from ..capture.launch_event import LaunchEvent, event_named, usual_event
-from ..capture.mount import UBUNTU_READ_AHEAD_KB
 from ..capture.recordings import found_isolation
 from ..capture.start import Command, app_command, given_command
 from ..capture.virtual_display import can_bring_display, own_display
@@ -17,7 +16,7 @@ from ..core.errors import UsageError
 from ..launch.launch_set import has_desktop_file, select_apps
 from ..payload.source import Payload
 from ..settings.policy_parts import LAUNCH_TIMEOUT_S
-from .arguments import Arguments, details, exclude, whole_number
+from .arguments import Arguments, details, exclude
 from .commands import WORD_MARK, WORD_OPTION
 from .record_options import event_arguments
 from .write import note
@@ -38,16 +37,6 @@ class ChosenLaunch:
     timeout_s: float
 
 
-def check_launch(parsed_args: argparse.Namespace) -> None:
-    """Refuse arguments of ``LAUNCH_ARGUMENTS`` that don't fit together.
-
-    :raises UsageError: in that case.
-    """
-    if parsed_args.chroot and not parsed_args.unconfined:
-        message = "--chroot is given without --unconfined"
-        raise UsageError(message, resolution="Add --unconfined, or leave out --chroot.")
-
-
 @contextmanager
 def open_launch(
     parsed_args: argparse.Namespace, payload: Payload
@@ -57,10 +46,10 @@ def open_launch(
     :raises AdvisorError: if arguments don't fit together or don't fit the payload, or a
         launch can't be isolated here.
     """
-    check_launch(parsed_args)
-    with launch_display(parsed_args, is_isolated=not parsed_args.unconfined):
+    is_isolated = not (parsed_args.unconfined or parsed_args.chroot)
+    with launch_display(parsed_args, is_isolated=is_isolated):
         launch = chosen_launch(parsed_args, payload)
-        if parsed_args.unconfined:
+        if not is_isolated:
             yield launch
             return
         with found_isolation(payload) as isolation:
@@ -171,14 +160,6 @@ LAUNCH_ARGUMENTS: Arguments = {
     "--unconfined": "start the app without isolation, as any program of yours",
     "--display NAME": "the X display to start it on, which the app can then see "
     "(default: one of Xvfb; with --unconfined, DISPLAY before that)",
-    "--chroot": "with --unconfined, use the payload as root directory; requires root",
+    "--chroot": "as --unconfined, with the payload as root directory; requires root",
     "--home DIR": "home directory for the launches (default: a temporary one)",
-}
-
-READ_AHEAD_ARGUMENT: Arguments = {
-    "--read-ahead-kb KIB": details(
-        f"read-ahead of the mount (default: {UBUNTU_READ_AHEAD_KB}, Ubuntu's)",
-        type=whole_number(least=0),
-        default=UBUNTU_READ_AHEAD_KB,
-    )
 }

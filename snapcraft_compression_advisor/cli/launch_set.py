@@ -11,7 +11,6 @@ from ..launch.guess.explain import explain
 from ..launch.guess.guess import static_launch_set
 from ..launch.launch_set import select_apps
 from ..launch.profile import guessed_profile, profile_text
-from ..payload.snap_yaml import COMPONENT_TYPE
 from ..payload.source import Payload, find_payload, open_payload
 from ..report.guess import explanation_json, explanation_page, guess_page
 from .arguments import FORMATS, PATH, Arguments, Command, details
@@ -65,16 +64,11 @@ class LaunchSetCommand(Command):
 
 
 def _app(payload: Payload, wanted: str | None) -> str:
-    """Return the app that is launched.
-
-    :raises AdvisorError: if there is no such app, or none at all.
-    """
+    """Return the app that is launched."""
     names, _ = select_apps(
         payload.snap, payload.inventory, requested=(wanted,) if wanted else ()
     )
     if not names:
-        is_component = payload.snap.type == COMPONENT_TYPE
-        what = "Component" if is_component else "Snap"
-        message = f"{what} {payload.snap.name!r} has no apps, so nothing is launched"
+        message = f"{payload.snap.name!r} has no apps, so nothing is launched"
         raise UsageError(message, resolution="Specify a payload with apps.")
     return names[0]

@@ -20,9 +20,7 @@ from ..lint.finding import LintedPayload, LintReport
 from ..lint.lint import lint_payload
 from ..lint.project import ProjectFile
 from ..lint.request import LintRequest, check_apps
-from ..lint.rules.declared import compression_changed
-from ..lint.rules.preflight_contents import resquash_differs
-from ..lint.run import check_selectors, failing, make_selection
+from ..lint.run import check_selectors, failing
 from ..payload.source import Payload, find_payload, named_payloads, open_payload
 from ..preflight.packing import read_previous
 from ..report.lint_formats import FORMATS
@@ -203,7 +201,7 @@ def _recorded(
     """Record the launches that are asked for, and why a payload can't be linted."""
     recorded, failed = dict(requests), {}
     for path, request in requests.items():
-        if request.policy.record or parsed_args.record or parsed_args.record_again:
+        if request.policy.record or parsed_args.record:
             try:
                 with open_payload(path) as payload:
                     check_apps(payload, request)
@@ -221,7 +219,6 @@ def _requests(
     Payloads with the same policy have the same request.
 
     :param until: closes the snaps that are compared with.
-    :raises UsageError: if an option asks for a rule that isn't checked.
     """
     options = policy_options(parsed_args)
     files = {
@@ -231,14 +228,6 @@ def _requests(
     by_file = {
         file: lint_request(file, options) for file in dict.fromkeys(files.values())
     }
-    selections = [make_selection(request.policy) for request in by_file.values()]
-    asking = {"resquash": resquash_differs, "previous": compression_changed}
-    for option, rule in asking.items():
-        given = getattr(parsed_args, option)
-        if given and not any(each.wants(rule.id) for each in selections):
-            message = f"--{option} is given, but its rule {rule.id} isn't checked"
-            resolution = f"Remove --{option}, or select the rule."
-            raise UsageError(message, resolution=resolution)
 
     def opened(paths: Sequence[Path | str]) -> tuple[Payload, ...]:
         return tuple(until.enter_context(open_payload(Path(path))) for path in paths)

@@ -31,7 +31,7 @@ from .arguments import (
     output_arguments,
     whole_number,
 )
-from .launch_arguments import LAUNCH_ARGUMENTS, READ_AHEAD_ARGUMENT, open_launch
+from .launch_arguments import LAUNCH_ARGUMENTS, open_launch
 from .write import check_outputs, warn, write_page
 
 DEFAULT_RUNS = 10
@@ -52,7 +52,7 @@ class MeasureCommand(Command):
         "and no display is needed.\n\n"
         "As root, the kernel mounts the images, and the caches of the whole "
         "system are dropped before each cold launch. Otherwise, squashfuse mounts "
-        "them."
+        "them. Images in memory (TMPDIR=/dev/shm) show decompression alone."
     )
 
     arguments: ClassVar[Arguments] = {
@@ -73,9 +73,6 @@ class MeasureCommand(Command):
             default=DEFAULT_RUNS,
         ),
         **output_arguments(),
-        "--scratch DIR": "directory for the temporary images; one in memory (/dev/shm) "
-        "shows decompression alone (default: TMPDIR, else /tmp)",
-        **READ_AHEAD_ARGUMENT,
     }
 
     def run(self, parsed_args: argparse.Namespace) -> None:
@@ -94,8 +91,6 @@ class MeasureCommand(Command):
                 codecs=codecs,
                 runs=parsed_args.runs,
                 warm_up=not replayed,
-                read_ahead_kb=parsed_args.read_ahead_kb,
-                scratch=parsed_args.scratch,
             )
             measurement = measure(payload, request, emit.progress)
         write_page(measure_page(measurement), parsed_args, measure_json(measurement))

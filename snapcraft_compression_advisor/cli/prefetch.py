@@ -6,7 +6,6 @@ import argparse
 from pathlib import Path
 from typing import ClassVar
 
-from ..codecs import CODECS
 from ..core.errors import UsageError
 from ..core.terminal import emit
 from ..launch.profile import read_profile
@@ -26,10 +25,9 @@ from .arguments import (
 from .record_options import event_arguments, told_here
 from .write import check_outputs, note, write_page
 
-DEFAULT_BUDGET_MB = 100
+_BUDGET_BYTES = 100_000_000
 """What most launches read is less; it bounds what a wrong list costs."""
 DEFAULT_RUNS = 10
-MEGABYTE = 1_000_000
 
 
 class PrefetchCommand(Command):
@@ -38,8 +36,9 @@ class PrefetchCommand(Command):
     name = "prefetch"
     overview = (
         "Make a list of the data blocks that a recorded launch reads, and a small "
-        "program for the command-chain that reads them ahead in the background. On "
-        "most kernels that gains nothing: --prove measures it here.\n\n"
+        "program for the command-chain that reads them ahead in the background: at "
+        "most 100 MB, programs and libraries first. On most kernels that gains "
+        "nothing: --prove measures it here.\n\n"
         "Nothing is written unless --write is given."
     )
 
@@ -47,11 +46,6 @@ class PrefetchCommand(Command):
         **PATH,
         "--launch-profile FILE": details(
             "a recorded launch of an app of the snap (required)", required=True
-        ),
-        "--budget MB": details(
-            "read ahead no more than this, uncompressed; programs and libraries first",
-            type=whole_number(least=1),
-            default=DEFAULT_BUDGET_MB,
         ),
         "--write DIR": "write the program and its list to this directory, for a part "
         "of the project that dumps it (default: change nothing)",
@@ -63,13 +57,7 @@ class PrefetchCommand(Command):
             type=whole_number(least=2),
             default=DEFAULT_RUNS,
         ),
-        "--codec": details(
-            "with --prove: of the image (default: the payload's, else xz)",
-            choices=tuple(CODECS),
-        ),
         **event_arguments(),
-        "--scratch DIR": "with --prove: directory for the image; one in memory "
-        "(/dev/shm) leaves out the disk (default: TMPDIR, else /tmp)",
         **output_arguments(),
     }
 
@@ -85,7 +73,7 @@ class PrefetchCommand(Command):
         proof = None
         with open_payload(path) as payload:
             emit.progress("Choosing what is read ahead")
-            plan = plan_prefetch(payload, profile, parsed_args.budget * MEGABYTE)
+            plan = plan_prefetch(payload, profile, _BUDGET_BYTES)
             if parsed_args.prove:
                 from ..prefetch.prove import (  # noqa: PLC0415 # few runs start any
                     prove_prefetch,
@@ -95,11 +83,10 @@ class PrefetchCommand(Command):
                     payload,
                     plan,
                     told_here(),
-                    codec=parsed_args.codec or payload.packed_with or "xz",
+                    codec=payload.packed_with or "xz",
                     rounds=parsed_args.runs,
                     until=parsed_args.until,
                     timeout_s=parsed_args.timeout or LAUNCH_TIMEOUT_S,
-                    scratch=parsed_args.scratch,
                 )
             if target is not None:
                 for file in write_files(target, plan, payload.snap):

@@ -27,8 +27,6 @@ from ..report.words import WINDOW_PHRASES
 from .arguments import PATH, Arguments, Command, details, exclude
 from .launch_arguments import (
     LAUNCH_ARGUMENTS,
-    READ_AHEAD_ARGUMENT,
-    check_launch,
     chosen_app,
     chosen_event,
     launch_display,
@@ -39,7 +37,6 @@ from .write import check_outputs, note, write_output
 _NOT_OF_INSTALLED = {
     "path": "PATH", "app": "--app", "command_word": "a command", "chroot": "--chroot",
     "home": "--home", "unconfined": "--unconfined", "method": "--method",
-    "scratch": "--scratch",
 }  # fmt: skip
 """Arguments on a payload that isn't installed, with their names for the user."""
 
@@ -80,9 +77,6 @@ class RecordCommand(Command):
             "root, else directory)",
             choices=("residency", "directory"),
         ),
-        **READ_AHEAD_ARGUMENT,
-        "--scratch DIR": "directory for the temporary uncompressed image (default: "
-        "TMPDIR, else /tmp)",
     }
 
     def run(self, parsed_args: argparse.Namespace) -> None:
@@ -110,8 +104,6 @@ def _profile(parsed_args: argparse.Namespace, payload: Payload) -> LaunchProfile
             timeout_s=launch.timeout_s,
             warm_up=parsed_args.warm_up,
             home=parsed_args.home,
-            read_ahead_kb=parsed_args.read_ahead_kb,
-            scratch=parsed_args.scratch,
         )
         is_mounted = _from_mount(parsed_args.method)
         record = record_residency if is_mounted else record_directory
@@ -144,7 +136,6 @@ def installed_profile(parsed_args: argparse.Namespace) -> LaunchProfile:
             f"Leave out {given}: snapd knows the rest.",
         )
     name, parsed_args.app = split_app_name(parsed_args.installed)
-    check_launch(parsed_args)
     with (
         installed_snap(name, SnapRoots.here()) as snap,
         launch_display(parsed_args, is_isolated=False),

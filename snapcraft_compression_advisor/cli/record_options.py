@@ -14,7 +14,7 @@ from ..payload.snap_yaml import COMPONENT_TYPE
 from ..payload.source import Payload
 from ..settings.policy_parts import LAUNCH_TIMEOUT_S, Recording
 from ..settings.quantities import SECONDS, event_text
-from .arguments import Arguments, details, exclude, quantity
+from .arguments import Arguments, details, quantity
 from .write import note, warn
 
 if TYPE_CHECKING:
@@ -47,7 +47,8 @@ RECORD_ARGUMENTS: Arguments = {
     "--record": details(
         "start the app and use what its launch reads in place of the guess, as "
         "'record' does: isolated, without a network. The recording is kept in the "
-        "user's cache until the payload changes (default: the policy's 'record')",
+        "user's cache until the payload changes, unless --no-cache is given (default: "
+        "the policy's 'record')",
         action="store_const",
         const=True,
     ),
@@ -58,7 +59,6 @@ RECORD_ARGUMENTS: Arguments = {
         const=False,
         dest="record",
     ),
-    "--record-again": "as --record, even if a recording of the same payload is kept",
     **event_arguments("the policy's, else "),
 }
 
@@ -68,9 +68,7 @@ def check_record_options(parsed_args: argparse.Namespace) -> None:
 
     :raises UsageError: in that case.
     """
-    is_prevented = parsed_args.record is False
-    exclude({"--record-again": parsed_args.record_again, "--no-record": is_prevented})
-    if parsed_args.record or parsed_args.record_again:
+    if parsed_args.record:
         return
     for name in ("until", "timeout"):
         if getattr(parsed_args, name) is not None:
@@ -89,7 +87,7 @@ def with_recordings(
         return _with_guesses(payload, request)
     policy = request.policy
     recordings = policy.record
-    if parsed_args.record or parsed_args.record_again:  # which are required
+    if parsed_args.record:  # which are required
         known = {each.app: each for each in policy.record}
         named = [known.get(app, Recording(app=app)) for app in parsed_args.app]
         given = {"until": parsed_args.until, "timeout": parsed_args.timeout}
@@ -105,13 +103,7 @@ def with_recordings(
         recorded_profiles,
     )
 
-    recorded = recorded_profiles(
-        payload,
-        recordings,
-        told_here(),
-        apps=policy.apps,
-        again=parsed_args.record_again,
-    )
+    recorded = recorded_profiles(payload, recordings, told_here(), apps=policy.apps)
     return replace(request, profiles=in_place(request.profiles, recorded))
 
 

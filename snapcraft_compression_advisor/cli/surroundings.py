@@ -1,4 +1,4 @@
-"""The base, content and consumer snaps of ``advise``: given, set, or installed."""
+"""What ``advise`` and ``trim`` analyse: a payload, its project, snaps around it."""
 
 from __future__ import annotations
 
@@ -6,88 +6,136 @@ import argparse
 import os
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ..analysis import Request
 from ..core.errors import AdvisorError, UsageError
 from ..core.printable import printable
 from ..launches import Consumer, Surroundings
-from ..payload.source import Payload, is_prime_directory, open_payload
+from ..lint.project import ProjectFile
+from ..lint.request import LintRequest, analysis_request, check_apps
+from ..payload.source import (
+    Payload,
+    find_payload,
+    is_prime_directory,
+    open_payload,
+)
 from ..payload.stack import provides
 from ..payload.stack_check import BASE_TYPES, check_consumer, check_stack
+from ..project.project_file import find_project_file
 from ..settings.lint_policy import LintPolicy
-from ..settings.quantities import parse_count
-from .arguments import Arguments, details, exclude, stack_arguments
+from .arguments import Arguments, exclude, stack_arguments
+from .edits import check_edit_options
+from .find_project import find_policy, find_project, project_to_set
+from .policy_options import lint_request, policy_options
+from .record_options import with_recordings
 from .write import note, warn
 
 SNAP_MOUNTS = Path("/snap")
 SNAP_BLOBS = Path("/var/lib/snapd/snaps")
 
 _SNAP_NAME = re.compile(r"[a-z0-9](?:-?[a-z0-9])*")
-_WEIGHTED = re.compile(r"(?P<path>.+)=(?P<weight>[0-9.]+)", re.DOTALL)
-
-
-def _consumer(text: str) -> tuple[Path, float]:
-    """Return a consumer and its weight: ``app.snap`` or ``app.snap=3``."""
-    found = _WEIGHTED.fullmatch(text)
-    if found is None:
-        return Path(text), 1.0
-    try:
-        return Path(found["path"]), parse_count(found["weight"])
-    except ValueError as error:
-        message = f"{text!r}: {error}"
-        raise argparse.ArgumentTypeError(message) from error
-
 
 STACK_ARGUMENTS = stack_arguments("the policy's, else the installed one, if any")
 SURROUNDINGS: Arguments = {
     **STACK_ARGUMENTS,
-    "--consumer SNAP…": details(
-        "a snap that runs with this one, a base or a content snap: its launches "
-        "decide; may be repeated and have a weight, app.snap=3 (default: none)",
-        type=_consumer,
-    ),
+    "--consumer SNAP…": "a snap that runs with this one, a base or a content snap: its "
+    "launches decide, on average; may be repeated (default: none)",
 }
-"""What :func:`open_surroundings` reads."""
+"""What :func:`open_subject` reads, beside a path, the policy and the project."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """A payload to be analysed, and what counts for it.
+
+    :param project_dir: the project that is named, or that is to be changed.
+    """
+
+    payload: Payload
+    lint: LintRequest
+    surroundings: Surroundings
+    project: ProjectFile | None
+    project_dir: Path | None
+
+    def request(self) -> Request:
+        """Return what to analyse it for."""
+        request = analysis_request(self.payload, self.lint, self.project)
+        return replace(request, surroundings=self.surroundings)
+
+
+@contextmanager
+def open_subject(
+    parsed_args: argparse.Namespace, *, records: bool = False
+) -> Iterator[Subject]:
+    """Open a payload, its project, and the snaps that it runs with.
+
+    :param records: whether launches are recorded that options or the policy ask for.
+    :raises AdvisorError: if arguments don't fit together, or one can't be read.
+    """
+    check_edit_options(parsed_args)
+    project_dir: Path | None = parsed_args.project
+    if project_dir is not None:
+        find_project_file(project_dir)  # before anything that takes time
+    with ExitStack() as until:
+        path = parsed_args.path or find_payload(Path.cwd())
+        payload = until.enter_context(open_payload(path))
+        if parsed_args.fix or parsed_args.diff:
+            project_dir = project_to_set(payload, project_dir)
+        file = parsed_args.policy or find_policy(payload.path, project_dir)
+        lint = lint_request(file, policy_options(parsed_args), narrow=True)
+        check_apps(payload, lint)
+        if records:
+            lint = with_recordings(payload, lint, parsed_args)
+        yield Subject(
+            payload=payload,
+            lint=lint,
+            surroundings=_surroundings(payload, lint.policy, parsed_args, until),
+            project=_project(payload, project_dir),
+            project_dir=project_dir,
+        )
+
+
+def _project(payload: Payload, project_dir: Path | None) -> ProjectFile | None:
+    """Return the payload's project, as ``lint`` finds it; a broken one is a warning."""
+    try:
+        return find_project(payload, project_dir)
+    except AdvisorError as error:
+        warn(str(error))
+        return None
 
 
 def check_stack_options(parsed_args: argparse.Namespace) -> None:
-    """Refuse to record apps of a snap whose consumers are launched.
-
-    :raises UsageError: in that case.
-    """
+    """Refuse to record apps of a snap whose consumers are launched."""
     exclude(
         {
             "--consumer": parsed_args.consumer,
-            "--record": parsed_args.record or parsed_args.record_again,
+            "--record": parsed_args.record,
         },
         "Record the launch of each consumer by itself ('record --installed'), and name "
         "the recordings with --launch-profile.",
     )
 
 
-def open_surroundings(
+def _surroundings(
     payload: Payload,
     policy: LintPolicy,
     parsed_args: argparse.Namespace,
     until: ExitStack,
 ) -> Surroundings:
-    """Open the snaps that a payload runs with.
-
-    :param until: closes them.
-    :raises AdvisorError: if one can't be read or doesn't go with the payload.
-    """
-    weighted: Sequence[tuple[Path, float]] = parsed_args.consumer
-    whole = sum(weight for _, weight in weighted)
+    """Open the snaps that a payload runs with; they have to go with it."""
     consumers: dict[str, Consumer] = {}
-    for path, weight in weighted:
+    given = getattr(parsed_args, "consumer", ())
+    for path in given:
         consumer = until.enter_context(open_payload(path))
         check_consumer(consumer, payload)
         if consumer.snap.name in consumers:
             message = f"Consumer {consumer.snap.name!r} is given twice"
-            raise UsageError(message, resolution="Specify it once, with a weight.")
+            raise UsageError(message, resolution="Specify it once.")
         consumers[consumer.snap.name] = Consumer(
-            payload=consumer, weight=weight / whole
+            payload=consumer, weight=1 / len(given)
         )
     launched = tuple(each.payload for each in consumers.values()) or (payload,)
     bases, contents = (

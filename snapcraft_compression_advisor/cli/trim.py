@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from ..analysis import analyse
 from ..core.errors import NoInputError, ToolError
 from ..core.terminal import emit
-from ..lint.request import analysis_request, check_apps
-from ..payload.source import find_payload, open_payload
 from ..project.add_filters import add_filters
 from ..project.document import read_document
 from ..project.edit import Edit
@@ -31,16 +27,11 @@ from .arguments import (
     output_arguments,
     whole_number,
 )
-from .edits import change_file, check_edit_options
-from .find_project import (
-    find_policy,
-    find_project,
-    find_project_folder,
-    project_to_set,
-)
-from .policy_options import POLICY_ARGUMENTS, lint_request, policy_options
+from .edits import change_file
+from .find_project import find_project_folder
+from .policy_options import POLICY_ARGUMENTS
 from .record_options import told_here
-from .surroundings import STACK_ARGUMENTS, open_surroundings
+from .surroundings import STACK_ARGUMENTS, Subject, open_subject
 from .write import check_outputs, note, write_output, write_page
 
 if TYPE_CHECKING:
@@ -82,11 +73,7 @@ class TrimCommand(Command):
 
     def run(self, parsed_args: argparse.Namespace) -> None:
         """Print what could be left out, and write it if that is asked for."""
-        parsed_args.consumer = ()
-        path = parsed_args.path or find_payload(Path.cwd())
-        project_dir: Path | None = parsed_args.project
         edits = parsed_args.fix or parsed_args.diff
-        check_edit_options(parsed_args)
         exclude(
             {
                 "--fix" if parsed_args.fix else "--diff": edits,
@@ -95,55 +82,51 @@ class TrimCommand(Command):
             "Add risky filters by hand, one after the other.",
         )
         check_outputs(parsed_args.output)
-        if project_dir is not None:
-            find_project_file(project_dir)  # before anything that takes time
-        file, proof = None, None
-        with ExitStack() as until:
-            payload = until.enter_context(open_payload(path))
-            if edits:
-                project_dir = project_to_set(payload, project_dir)
-                file = find_project_file(project_dir)
-            policy = parsed_args.policy or find_policy(payload.path, project_dir)
-            lint = lint_request(policy, policy_options(parsed_args))
-            check_apps(payload, lint)
-            surroundings = open_surroundings(payload, lint.policy, parsed_args, until)
-            project = find_project(payload, project_dir)
-            request = replace(
-                analysis_request(payload, lint, project), surroundings=surroundings
-            )
-            analysis = analyse(payload, request, progress=emit.progress)
-            folder = find_project_folder(path, project_dir)
+        with open_subject(parsed_args) as subject:
+            payload, project_dir = subject.payload, subject.project_dir
+            analysis = analyse(payload, subject.request(), progress=emit.progress)
+            folder = find_project_folder(payload.path, project_dir)
             parts = parts_of_files(folder) if folder is not None else {}
             plan = plan_trim(
-                payload, analysis, surroundings, parts, progress=emit.progress
+                payload, analysis, subject.surroundings, parts, progress=emit.progress
             )
+            file = find_project_file(project_dir) if edits and project_dir else None
+            proof = None
             if parsed_args.prove:
                 if file is not None:
                     _edit(plan, file)  # what can't be written fails at once
-                from ..trim.prove import prove_trim  # noqa: PLC0415 # few runs start any
-                from ..trim.without import Starts, seeing  # noqa: PLC0415 # as above
-
-                starts = until.enter_context(
-                    seeing(
-                        Starts(told=told_here(), recordings=lint.policy.record),
-                        payload,
-                        surroundings,
-                    )
-                )
-                proof = prove_trim(payload, plan, starts, runs=parsed_args.runs)
+                proof = _proof(subject, plan, parsed_args.runs)
                 plan = plan.only(proof.groups)
-        names, risky = _part_names(folder), parsed_args.risky
-        if parsed_args.diff:
-            pass
-        elif parsed_args.format == "yaml":
-            text = trim_yaml(plan, risky=risky, part_names=names)
-            write_output(text, parsed_args.output)
-        else:
-            page = trim_page(plan, risky=risky, proof=proof, part_names=names)
-            write_page(page, parsed_args, trim_json(plan, proof))
+        if not parsed_args.diff:
+            _write(plan, proof, _part_names(folder), parsed_args)
         if file is not None:
             _check_proof(proof)
             _change(plan, file, parsed_args)
+
+
+def _proof(subject: Subject, plan: TrimPlan, runs: int) -> Proof:
+    """Start every app with and without the files."""
+    from ..trim.prove import prove_trim  # noqa: PLC0415 # few runs start any
+    from ..trim.without import Starts, seeing  # noqa: PLC0415 # as above
+
+    starts = Starts(told=told_here(), recordings=subject.lint.policy.record)
+    with seeing(starts, subject.payload, subject.surroundings) as seen:
+        return prove_trim(subject.payload, plan, seen, runs=runs)
+
+
+def _write(
+    plan: TrimPlan,
+    proof: Proof | None,
+    names: tuple[str, ...],
+    parsed_args: argparse.Namespace,
+) -> None:
+    risky = parsed_args.risky
+    if parsed_args.format == "yaml":
+        text = trim_yaml(plan, risky=risky, part_names=names)
+        write_output(text, parsed_args.output)
+    else:
+        page = trim_page(plan, risky=risky, proof=proof, part_names=names)
+        write_page(page, parsed_args, trim_json(plan, proof))
 
 
 def _change(plan: TrimPlan, file: Path, parsed_args: argparse.Namespace) -> None:

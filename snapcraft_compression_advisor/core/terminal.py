@@ -39,8 +39,7 @@ class Terminal:
         if error.__cause__ is not None:
             self.debug("".join(traceback.format_exception(error.__cause__)))
         safe = copy(error)
-        # A copy has no cause, unless tblib, which Dask installs, keeps it.
-        safe.__cause__ = None
+        safe.__cause__ = None  # a copy has none, unless tblib is installed
         safe.args = (safe_text(str(error)),)
         safe.details = error.details and safe_text(error.details)
         safe.resolution = error.resolution and safe_text(error.resolution)

@@ -30,8 +30,7 @@ _PROGRAM = (
     "from snapcraft_compression_advisor.fleet.bounded import main; main()"
 )
 _TRIES = 3
-"""As Dask's ``allowed-failures``: a worker that is killed need not be the snap's doing,
-three in a row are."""
+"""A worker that is killed need not be the snap's doing; three in a row are."""
 
 _STARTS = 32
 """Of a worker that is killed while it starts: that says nothing of any snap."""

@@ -116,11 +116,7 @@ def style_for(stream: TextIO, environment: Mapping[str, str]) -> TextStyle:
 
 
 def cut(text: str, columns: int | None, *, end: str = "") -> str:
-    """Return text as one line, cut at a space if it is longer than a line.
-
-    :param columns: ``None`` leaves it whole.
-    :param end: stays, after the cut.
-    """
+    """Return text as a line, cut at a space if it is too long; its end stays."""
     if columns is None or len(text) + len(end) <= columns:
         return f"{text}{end}"
     left = columns - len(end) - 1

@@ -251,8 +251,7 @@ def recording(
         *before,
         python_of(user), "-m", "snapcraft_compression_advisor", "record",
         str(stage / "prime"), "--until", "exit", "--method", "directory",
-        "--scratch", str(stage / "scratch"), "--output", str(stage / "launch.json"),
-        "--timeout", "300", *options,
+        "--output", str(stage / "launch.json"), "--timeout", "300", *options,
     ]  # fmt: skip
     environment = {
         **os.environ,

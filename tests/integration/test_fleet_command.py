@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import re
 import shutil
 import signal
 import subprocess
@@ -179,16 +178,6 @@ if shutil.which("mksquashfs") is None:
     pytest.skip("mksquashfs is not installed", allow_module_level=True)
 
 SNAPS = 8
-SCHEDULER = """
-import signal, sys
-from distributed import LocalCluster
-with LocalCluster(
-    n_workers=1, threads_per_worker=1, processes=False, protocol="tcp",
-    host="127.0.0.1", scheduler_port=0, dashboard_address=None,
-) as cluster:
-    print("Scheduler at:", cluster.scheduler_address, file=sys.stderr, flush=True)
-    signal.pause()
-"""
 FLEET = (sys.executable, "-m", "snapcraft_compression_advisor", "fleet")
 
 
@@ -256,29 +245,6 @@ def test_two_runs_at_once_make_each_row_once(small_store: Path, tmp_path: Path) 
         said = [process.communicate()[1] for process in (first, second)]
     assert (first.returncode, second.returncode) == (0, 0), said
     assert sorted(paths_of(tmp_path)) == sorted(map(str, small_store.glob("*.snap")))
-
-
-def test_a_scheduler_that_is_killed_ends_the_run_with_what_is_ready(
-    small_store: Path, tmp_path: Path
-) -> None:
-    pytest.importorskip("distributed")
-    # Tries to reach the scheduler again take as long as this.
-    quick = {"DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "1s"}
-    with started(sys.executable, "-c", SCHEDULER, TMPDIR=str(tmp_path)) as scheduler:
-        found = re.search(r"tcp://[\d.:]+", line_with("Scheduler at:", scheduler))
-        assert found is not None
-        command = (*FLEET, str(small_store), "-o", str(tmp_path / "data"))
-        with started(*command, "--scheduler", found[0], **quick) as run:
-            line_with(f"1 of {SNAPS} snaps", run)
-            scheduler.kill()
-            _, said = run.communicate()
-    assert run.returncode == os.EX_UNAVAILABLE, said
-    assert "The Dask scheduler is gone" in said
-    assert "run the same command again" in said
-    assert "Traceback" not in said
-    kept = paths_of(tmp_path / "data")
-    assert 0 < len(kept) < SNAPS
-    assert len({*kept}) == len(kept)
 
 
 if shutil.which("mksquashfs") is None:

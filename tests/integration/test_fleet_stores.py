@@ -111,15 +111,3 @@ def test_a_store_that_is_stuck_costs_one_row_its_time(snap: Path) -> None:
     assert "takes longer than 0.5 s. Raise --time-limit." in str(row["error"])
     assert row["error_status"] == 75
     assert row["digest"] is None
-
-
-def test_dask_makes_the_rows_of_the_pool(
-    snap: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for engine in ("--workers", "--processes"):
-        output = tmp_path / engine
-        assert main(["fleet", str(snap), "-o", str(output), engine, "1"]) == 0
-    assert "Dask dashboard: http" in capsys.readouterr().err
-    assert rows_of(tmp_path / "--workers") == rows_of(tmp_path / "--processes")
-    arguments = ["fleet", str(snap), "-o", str(tmp_path), "--workers", "1"]
-    assert main([*arguments, "--processes", "1"]) == 64

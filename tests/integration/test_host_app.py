@@ -369,7 +369,10 @@ def test_the_command_line_works_without_craft_application() -> None:
 
 
 @pytest.mark.bubblewrap
-def test_launch_is_recorded_before_the_pack_and_kept(tmp_path: Path) -> None:
+def test_launch_is_recorded_before_the_pack_and_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COMPRESSION_ADVISOR_CACHE", "")  # which turns it on again
     folder = make_project(tmp_path / "project", policy=f"{LZO_PAYS}record: true\n")
     isolated = "this runs the payload's program, isolated by bubblewrap"
     ran = run_host_app(folder, "pack")

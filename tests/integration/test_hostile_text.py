@@ -95,7 +95,7 @@ STOPPED = {
     "measure": ["--app=none"],
 }
 """Arguments that keep commands from starting programs, or measuring for minutes."""
-STARTS = {"--record", "--record-again", "--prove", "--workers", "--scheduler"}
+STARTS = {"--record", "--prove"}
 """Options that start the payload's programs, or processes that stay."""
 
 

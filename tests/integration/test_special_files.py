@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 LIMIT_S = 60
 """Of the processor or not: far less than for ever."""
 WRITTEN = {"--output", "--write-baseline", "--also", "--report", "--write", "--fix"}
-STARTS = {"--scheduler", "--command-word"}
+STARTS = {"--command-word"}
 REQUIRED = {
     "calibrate": ["--blocks=none"],
     "fleet": ["--output=data", "--processes=1"],

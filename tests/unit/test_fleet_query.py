@@ -148,18 +148,8 @@ def test_a_share_is_a_percentage(capsys: pytest.CaptureFixture[str]) -> None:
     assert "'101' is not a percentage" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("arguments", "few_snaps", "pages"),
-    [
-        ([], 2, {"slow", "fast"}),
-        ([], 1, {"slow"}),
-        (["--pages", "all"], 1, {"slow", "fast"}),
-        (["--pages", "change"], 2, {"slow"}),
-        (["--pages", "none"], 2, set()),
-    ],
-)
+@pytest.mark.parametrize(("few_snaps", "pages"), [(2, {"slow", "fast"}), (1, {"slow"})])
 def test_page_links_to_the_reports_of_all_snaps_where_they_are_few(
-    arguments: list[str],
     few_snaps: int,
     pages: set[str],
     tmp_path: Path,
@@ -172,7 +162,7 @@ def test_page_links_to_the_reports_of_all_snaps_where_they_are_few(
         make_advice("fast", saved_s=0.1, page="{}"),
     ])  # fmt: skip
     output = tmp_path / "page.md"
-    given = ["fleet", "report", str(tmp_path / "data"), "-o", str(output), *arguments]
+    given = ["fleet", "report", str(tmp_path / "data"), "-o", str(output)]
     assert main(given) == 0
     names = {call.args[0].name.partition("-")[0] for call in written.call_args_list}
     text = output.read_text(encoding="utf-8")

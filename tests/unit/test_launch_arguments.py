@@ -20,7 +20,6 @@ from snapcraft_compression_advisor.cli.arguments import add_arguments
 from snapcraft_compression_advisor.cli.commands import split_command
 from snapcraft_compression_advisor.cli.launch_arguments import (
     LAUNCH_ARGUMENTS,
-    check_launch,
     chosen_app,
     chosen_launch,
 )
@@ -55,7 +54,6 @@ def options(*arguments: str) -> argparse.Namespace:
 
 def choose(*arguments: str) -> tuple[Command, LaunchEvent, float]:
     parsed_args = options(*arguments)
-    check_launch(parsed_args)
     chosen = chosen_launch(parsed_args, PAYLOAD)
     return chosen.command, chosen.event, chosen.timeout_s
 

@@ -31,7 +31,7 @@ sys.stderr.write("\\n" + json.dumps([status, sorted(sys.modules)]))
 """
 OF_ANALYSES = {"numpy", "pydantic", "ruamel"}
 OF_FEW_RUNS = {
-    "duckdb", "distributed", "fsspec", "jinja2", "pyarrow", "vl_convert", "Xlib",
+    "duckdb", "fsspec", "jinja2", "pyarrow", "vl_convert", "Xlib",
 }  # fmt: skip
 NOT_FOR_A_LINT_ALONE = {
     f"{OWN}.capture",  # something is recorded or measured
