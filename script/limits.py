@@ -30,17 +30,17 @@ ROOM_LINES = {
     "lint": 4_545,
     "capture": 8_220,
     "report": 6_015,
-    "fleet": 2_520,
-    "cli": 4_060,
+    "fleet": 2_400,
+    "cli": 3_920,
     "host": 2_080,
 }
 """Of the package's rooms, without those inside that have a limit of their own."""
 
 TREES = {
-    PACKAGE: (59_200, 343),
+    PACKAGE: (58_800, 341),
     "tests": (48_490, 242),
     "study": (19_550, 109),
-    "benchmarks": (2_800, 17),
+    "benchmarks": (2_740, 17),
 }
 """Lines and files of whole trees."""
 
