@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..capture.cold_turns import Variant, launch_in_turns
@@ -88,15 +89,18 @@ def prove_prefetch(  # noqa: PLR0913 # what, and how
     rounds: int,
     until: str | None = None,
     timeout_s: float = LAUNCH_TIMEOUT_S,
+    scratch: Path | None = None,
 ) -> PrefetchProof:
     """Launch an app from one image in all three ways, in turns drawn by lot.
 
     :param codec: of the image.
     :param until: what ends a launch, as in a policy.
     :param timeout_s: after which it has failed.
+    :param scratch: where the copy and the image go, in memory or on the disk to prove
+        it for; the system's temporary directory by default.
     :raises AdvisorError: if the app can't be started, or there is no room.
     """
-    with payload_copy(payload, None) as tree:
+    with payload_copy(payload, scratch) as tree:
         write_files(tree, plan, payload.snap)
         wrong, others = _WRONG_NAME.format(plan.app), wrong_ranges(payload, plan)
         write_files(tree, plan, payload.snap, others, name=wrong)
@@ -104,7 +108,7 @@ def prove_prefetch(  # noqa: PLR0913 # what, and how
         with (
             open_payload(tree) as changed,
             packed_images(
-                changed, (codec,), scratch=None, progress=told.progress
+                changed, (codec,), scratch=scratch, progress=told.progress
             ) as images,
             isolated_request(
                 payload, Recording(
