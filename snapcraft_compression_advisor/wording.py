@@ -112,7 +112,7 @@ def not_followed(
     others = f" (and {len(spots) - 1:,} more)" if len(spots) > 1 else ""
     covered = "so the interval is wide"
     if reason == "computed-import":
-        covered = "these may add more than the interval says"
+        covered = "the interval covers those of its package, others may add to it"
     if recorded:
         which = (
             "1 recorded application read that was"

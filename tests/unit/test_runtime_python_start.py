@@ -283,6 +283,21 @@ def test_import_of_a_name_that_nobody_knows_is_a_blind_spot(source: bytes) -> No
     assert search(files).blind_spots == (spot,)
 
 
+def test_modules_of_a_package_that_computes_names_may_be_read() -> None:
+    files = {
+        "usr/bin/hello": SHEBANG + b"import hello\n",
+        f"{PACKAGES}/hello/__init__.py": b"__import__(name)",
+        f"{PACKAGES}/hello/deep/plugin.py": b"import heavy",
+        HEAVY: b"x = 1",
+        f"{PACKAGES}/other.py": b"x",
+    }
+    found = search(files)
+    assert {entry.path for entry in found.possible} == {
+        f"{PACKAGES}/hello/deep/plugin.py",
+        HEAVY,
+    }
+
+
 def test_relative_names_start_from_the_package() -> None:
     files = {
         "usr/bin/hello": SHEBANG + b"import hello.app\n",

@@ -233,6 +233,19 @@ def test_program_whose_toolkit_is_reached_is_guessed_as_ever() -> None:
     assert verdict(found) == "change"
 
 
+def test_modules_with_computed_names_count_to_the_high_end_only() -> None:
+    package = {
+        "usr/bin/hello": b"#!/usr/bin/python3.12\nimport tool\ntool.main()\n",
+        f"{MODULES}/tool/__init__.py": b"__import__(name)\n",
+    }
+    plugin = {f"{MODULES}/tool/plugin.py": b"x = 1\n" * 1_000_000}
+    alone, beside = launch_set(package, PYTHON), launch_set(package, plugin, PYTHON)
+    assert beside.files == alone.files
+    assert beside.read_share.mid == alone.read_share.mid
+    assert beside.read_share.high > alone.read_share.high
+    assert beside.seek_share.high > alone.seek_share.high
+
+
 def test_command_line_tool_stays_narrow_beside_a_toolkit() -> None:
     tool = {"usr/bin/hello": make_elf(padding_bytes=1_000_000)}
     found = launch_set(tool, QT)
@@ -328,7 +341,7 @@ def test_reference_class_without_members_may_be_the_whole_payload() -> None:
 def test_every_reason_has_words(reason: BlindReason) -> None:
     text = not_followed([(reason, "bin/\x1bx", "befunge")], recorded=0)
     assert "bin/\\x1bx" in text or "befunge" in text
-    covered = "these may add more than the interval says"
+    covered = "the interval covers those of its package, others may add to it"
     if reason != "computed-import":
         covered = "so the interval is wide"
     assert text.endswith(covered)

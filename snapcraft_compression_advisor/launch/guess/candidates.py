@@ -108,6 +108,7 @@ class Candidates:
     :param blindness: how much the search missed; ``None`` if it missed nothing
         that it knows of.
     :param unreached: files that it didn't reach, if it is blind to the program.
+    :param possible: files that may be read, of which none is expected.
     :param lost: whether a launcher starts a program that isn't known, so all of them
         may be what the launch reads.
     """
@@ -120,6 +121,7 @@ class Candidates:
     window: bool = False
     blindness: Blindness | None = None
     unreached: tuple[Candidate, ...] = ()
+    possible: tuple[Entry, ...] = ()
     lost: bool = False
 
 
@@ -187,6 +189,7 @@ class _Search:
         self._window = False
         self._blindness: Blindness | None = None
         self._unreached: Collection[int] = ()
+        self._possible: dict[int, Entry] = {}
         self._under = ""
         self._families = FamilyFiles(payload.inventory)
         self._tried: set[Trigger] = set()
@@ -256,6 +259,11 @@ class _Search:
             window=self._window,
             blindness=self._blindness,
             unreached=tuple(files[True]),
+            possible=tuple(
+                entry
+                for identity, entry in self._possible.items()
+                if identity not in self.files
+            ),
             lost=any(spot.reason in OF_LAUNCHERS for spot in self.blind_spots),
         )
 
@@ -327,6 +335,9 @@ class _Search:
             for file in runtime.loads(app) if runtime.loads else ():
                 if isinstance(file, BlindSpot):
                     self.blind_spots[file] = None
+                    continue
+                if not file.expected:
+                    self._possible[file.entry.identity] = file.entry
                     continue
                 self._add(
                     file.entry,

@@ -8,7 +8,7 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 from ...codecs.codec import DATA_BLOCK_BYTES
-from ...payload.inventory import block_count
+from ...payload.inventory import block_bytes, block_count
 from ..launch_set import (
     WAITED_SHARE,
     GuessBasis,
@@ -81,6 +81,10 @@ def static_launch_set(
     read_share = with_driver_doubt(
         read_share, (*candidates.files, *candidates.unreached), counted, known
     )
+    read_share, seek_share = (
+        replace(share, high=share.high + _possible_share(candidates, counted))
+        for share in (read_share, seek_share)
+    )
     recorded, spots = known.kinds.get(candidates.kind, ()), candidates.blind_spots
     basis = GuessBasis(kind=candidates.kind, recorded=recorded, blind_spots=spots)
     waited_share = known.waited_share(candidates.kind)
@@ -99,6 +103,21 @@ def static_launch_set(
         unresolved=candidates.unresolved,
         basis=basis,
     )
+
+
+def _possible_share(candidates: Candidates, files: Iterable[LaunchFile]) -> float:
+    """Return the bytes that may be read, but aren't expected, per byte that is.
+
+    They count to the high end of an interval only.
+    """
+    expected = sum(
+        share * block_bytes(file.size_bytes, number)
+        for file in files
+        for first, last, share in file.ranges()
+        for number in range(first, last + 1)
+    )
+    possible = sum(entry.size_bytes for entry in candidates.possible)
+    return possible / expected if expected else 0.0
 
 
 def without_holes(payload: Payload, file: LaunchFile) -> LaunchFile | None:

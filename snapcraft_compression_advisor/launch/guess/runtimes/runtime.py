@@ -28,6 +28,7 @@ class Loaded:
     :param needs: likewise, the libraries that it links; as itself by default.
     :param library: whether it is loaded as a library.
     :param reached: of an archive, the data blocks that hold members that are loaded.
+    :param expected: whether it is expected to be read, or only may be.
     """
 
     entry: Entry
@@ -35,6 +36,7 @@ class Loaded:
     needs: str | None = None
     library: bool = False
     reached: frozenset[int] | None = None
+    expected: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -35,6 +35,7 @@ _STARTING = re.compile(r"\w*(?:main|run|start|launch|cli|gui|exec)\w*", re.IGNOR
 _CONNECTING = frozenset(("connect", "connect_after", "bind", "bind_all", "Bind"))
 _CONNECTING_ALSO = frozenset(("add_command", "addAction", "protocol", "signal"))
 _IMPORTING = frozenset(("import_module", "__import__", "run_module"))
+_LOADING = frozenset(("exec_module", "load_module"))
 _PATH_METHODS = frozenset(("insert", "append", "extend", "addsitedir"))
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _LEAVES = frozenset({
@@ -212,6 +213,8 @@ class _Reader:
             scope.calls.add(self._root(node.func))
         if name in _IMPORTING and node.args:
             self._import_module(node, scope)
+        elif name in _LOADING:
+            scope.computed = True
         elif name in _GROUPED:
             self._entry_points(node, scope)
         elif name in _PATH_METHODS and _is_search_path(node.func):

@@ -119,6 +119,21 @@ class ModuleFinder:
                 return tuple(f"{package}.{name}" for name in names)
         return ()
 
+    def modules_around(self, file: str) -> Iterator[str]:
+        """Yield the names of all modules of the package that a source belongs to.
+
+        In an application's own directory, that is all of it.
+        """
+        places = (f"{folder}/" if folder else "" for folder in self._path)
+        place = max(filter(file.startswith, places), key=len, default=file)
+        top = file[len(place) :].partition("/")[0]
+        prefix = place if self.is_own(place[:-1]) else f"{place}{top}/"
+        for path in self._entries:
+            if path.startswith(prefix) and path.endswith(".py"):
+                parts = path[len(place) :].removesuffix(".py").split("/")
+                if all(map(str.isidentifier, parts)):
+                    yield ".".join(parts).removesuffix(".__init__")
+
     def _names_in(self, place: str) -> Iterator[str]:
         for path in self._entries:
             if path.startswith(place) and path.endswith(".py"):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from ....launch_set import BlindSpot
 from ...families import compiled
 from .code import MODULE, NOT_PYTHON, TOO_MUCH, read_code
+from .finder import MAX_PACKAGE_MODULES
 from .imports import imported_names
 
 if TYPE_CHECKING:
@@ -285,7 +286,7 @@ class Importer:
         for package in scope.packages:
             modules = self._finder.modules_of(package)
             self._pending.extend(modules)
-            if not modules:
+            if not 0 < len(modules) < MAX_PACKAGE_MODULES:
                 self._blind("computed-import", file)
         for group in scope.groups:
             self._pending.extend(self._groups(group))
@@ -314,11 +315,11 @@ def _packages_called(code: Code) -> Iterator[str]:
 
     Not of those that load entry points: these are followed by their names.
     """
-    for scopes in code.scopes.values():
-        for scope in scopes:
-            for module in scope.imports:
-                if module.rpartition(".")[2] in scope.calls - _LOADERS:
-                    yield _top(module)
+    scopes = [*itertools.chain(*code.scopes.values())]
+    called = set().union(*(scope.calls for scope in scopes)) - _LOADERS
+    for module in itertools.chain(*(scope.imports for scope in scopes)):
+        if not called.isdisjoint((_top(module), module.rpartition(".")[2])):
+            yield _top(module)
 
 
 def _with_parents(name: str) -> Iterator[str]:

@@ -15,7 +15,7 @@ from .start import EntryPoints, start
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from .....payload.inventory import Entry
     from ....launch_set import BlindSpot
@@ -57,7 +57,22 @@ def loaded_files(
     for library in _opened(app, importer):
         yield Loaded(entry=library, way="python-library", library=True)
     yield from typelibs
-    yield from importer.blind_spots
+    spots = tuple(importer.blind_spots)
+    yield from spots
+    for entry in _computed(finder, importer, spots):
+        yield Loaded(entry=entry, way="python-module", expected=False)
+
+
+def _computed(
+    finder: ModuleFinder, importer: Importer, spots: Iterable[BlindSpot]
+) -> Iterator[Entry]:
+    """Yield what packages that compute the names of modules may load of their own."""
+    known = {*importer.files}
+    for spot in spots:
+        if spot.reason == "computed-import":
+            importer.import_also(finder.modules_around(spot.where))
+    importer.run()
+    yield from (each for path, each in importer.files.items() if path not in known)
 
 
 def _unnamed(finder: ModuleFinder, importer: Importer) -> Iterator[Entry]:
