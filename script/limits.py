@@ -18,7 +18,7 @@ ROOM_LINES = {
     "trial": 2_100,
     "devices": 980,
     "launch": 1_690,
-    "launch/guess": 7_470,
+    "launch/guess": 7_540,
     "advice": 1_140,
     "settings": 1_270,
     "project": 1_230,
@@ -37,7 +37,7 @@ ROOM_LINES = {
 """Of the package's rooms, without those inside that have a limit of their own."""
 
 TREES = {
-    PACKAGE: (58_800, 341),
+    PACKAGE: (58_850, 341),
     "tests": (48_490, 242),
     "study": (19_550, 109),
     "benchmarks": (2_740, 17),
