@@ -29,7 +29,7 @@ ROOM_LINES = {
     "prefetch": 480,
     "lint": 4_545,
     "capture": 8_220,
-    "report": 6_015,
+    "report": 6_000,
     "fleet": 2_400,
     "cli": 3_920,
     "host": 2_080,
@@ -37,8 +37,8 @@ ROOM_LINES = {
 """Of the package's rooms, without those inside that have a limit of their own."""
 
 TREES = {
-    PACKAGE: (58_850, 341),
-    "tests": (48_490, 242),
+    PACKAGE: (58_840, 341),
+    "tests": (48_445, 242),
     "study": (19_550, 109),
     "benchmarks": (2_740, 17),
 }

@@ -139,7 +139,7 @@ class LintCommand(Command):
             parsed_args.exit_zero or (kept and baseline is None)
         ):
             return os.EX_OK
-        if status != os.EX_OK:
+        if status == FINDINGS_STATUS:
             word, why = verdict_text(report)
             note(f"{word.lower()}: {why}")
         return status

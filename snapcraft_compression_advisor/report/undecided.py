@@ -21,12 +21,7 @@ _DEVICE = "this-machine.yaml"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NextStep:
-    """Something to do.
-
-    :param text: what it brings, in a sentence without its end where commands follow.
-    :param commands: to copy.
-    :param short: what to do, in a few words.
-    """
+    """Something to do: what it brings, commands to copy, and it in a few words."""
 
     text: str
     commands: tuple[str, ...] = ()
@@ -101,10 +96,7 @@ def what_decides(analysis: Analysis) -> Iterator[NextStep]:
 
 
 def record_installed(name: str) -> str:
-    """Return the command that records the launch of an installed snap.
-
-    :param name: of the snap, with that of its app if it has another.
-    """
+    """Return the command that records the launch of an installed snap, or an app."""
     file = shlex.quote(f"{name}.json")
     return f"compression-advisor record --installed {shlex.quote(name)} -o {file}"
 

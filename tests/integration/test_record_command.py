@@ -97,7 +97,7 @@ def loop_devices(directory: Path) -> list[str]:
 def test_blocks_are_exactly_those_that_a_cold_launch_reads(
     prime: Path, scratch: Path
 ) -> None:
-    profile = recorded(prime, scratch, "--read-ahead-kb", "0")
+    profile = recorded(prime, scratch)
     assert profile.source == "residency"
     assert profile.app == "launchy"
     assert blocks(profile) == {"first": ((0, 0),), "middle": ((3, 3),), "whole": ALL}
@@ -107,7 +107,7 @@ def test_blocks_are_exactly_those_that_a_cold_launch_reads(
     assert profile.warm_s == measured.warm_s
     assert measured.cold_s is not None
     assert measured.cold_s > 0
-    assert (measured.event, measured.read_ahead_kb) == ("exit", 0)
+    assert (measured.event, measured.read_ahead_kb) == ("exit", 128)
 
 
 @pytest.mark.mounts
@@ -115,15 +115,15 @@ def test_built_snap_gives_the_same_blocks_as_its_prime_directory(
     prime: Path, scratch: Path, tmp_path: Path
 ) -> None:
     snap = snap_pack(prime, tmp_path / "packed", compression="xz")
-    first = recorded(prime, scratch, "--read-ahead-kb", "0")
-    assert recorded(snap, scratch, "--read-ahead-kb", "0").files == first.files
+    first = recorded(prime, scratch)
+    assert recorded(snap, scratch).files == first.files
 
 
 @pytest.mark.mounts
 def test_what_is_done_once_in_a_new_home_is_left_out(
     prime: Path, scratch: Path
 ) -> None:
-    first_run = ("--app", "first-run", "--read-ahead-kb", "0")
+    first_run = ("--app", "first-run")
     assert set(blocks(recorded(prime, scratch, *first_run))) == {"first"}
     without = recorded(prime, scratch, *first_run, "--no-warm-up")
     assert set(blocks(without)) == {"first", "whole"}
@@ -139,7 +139,7 @@ def test_home_that_is_named_is_kept(prime: Path, scratch: Path, tmp_path: Path) 
 @pytest.mark.mounts
 def test_command_of_the_host_may_read_the_payload(prime: Path, scratch: Path) -> None:
     profile = recorded(
-        prime, scratch, "--read-ahead-kb", "0", "--", "head", "-q", "-c", "1",
+        prime, scratch, "--", "head", "-q", "-c", "1",
         "$SNAP/data/opened",
     )  # fmt: skip
     assert blocks(profile) == {"opened": ((0, 0),)}
@@ -280,8 +280,6 @@ def test_launch_ends_with_the_applications_window(
         display,
         "--until",
         "window",
-        "--read-ahead-kb",
-        "0",
     )
     profile = recorded(prime, scratch, *until, "--", *client, "window")
     assert blocks(profile) == {"first": ((0, 0),)}
