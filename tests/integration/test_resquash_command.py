@@ -80,13 +80,6 @@ def test_prime_directory_has_nothing_to_pack_again(small_prime: Path) -> None:
     assert "isn't packed, so it can't be repacked" in result.stderr
 
 
-def test_rule_that_is_not_checked_is_an_error(snap: Path) -> None:
-    for option, rule in ((("--resquash",), "SCA510"), (("--previous", snap), "SCA107")):
-        result = advisor("lint", snap, *option, "--ignore", rule)
-        assert result.returncode == 64
-        assert f"{option[0]} is given, but its rule {rule} isn't" in result.stderr
-
-
 @pytest.fixture(scope="module")
 def slow_snap(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a snap that takes xz some seconds."""
