@@ -43,8 +43,9 @@ MARK = "COMPRESSION_ADVISOR_TRIAL"
 """Variable that all processes of one run inherit."""
 
 TIMEOUT_S = 300.0
-GONE_S = 10.0
-"""For the kernel to free a loop device, and for processes to be gone."""
+GONE_S = 60.0
+"""For the kernel to free a loop device, and for processes to be gone. A mount
+namespace that another program makes meanwhile copies all mounts, until it ends."""
 
 FIRST_STOPS = 8
 """Until the program has taken the signals, they end it as they end any other."""
