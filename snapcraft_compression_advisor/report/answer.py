@@ -62,8 +62,9 @@ def advise_page(
     if advice.verdict == "change":
         text = f"{name}: change to {advice.compression}"
     elif advice.verdict == "undecided":
-        first = tuple(each for each in what_decides(analysis) if each.commands)[:1]
-        text = f"{name}: can't tell yet" + "".join(f"; {it.short}:" for it in first)
+        first = tuple(each for each in what_decides(analysis) if each.short)[:1]
+        text = f"{name}: can't tell yet" + "".join(f"; {it.short}" for it in first)
+        text += ":" if any(it.commands for it in first) else ""
     else:
         text = f"{name}: keep {advice.compression}"
     details = tuple(details)

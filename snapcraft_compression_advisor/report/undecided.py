@@ -39,11 +39,10 @@ def what_decides(analysis: Analysis) -> Iterator[NextStep]:
     advise = f"{again} --launch-profile {_PROFILE}"
     if Code.READER_UNKNOWN in analysis.recommendation.reasons:
         _, name = split_component_name(analysis.payload.name)
-        setting = shlex.quote(f"components: {{{name}: {{read: all}}}}")
+        setting = f"'components: {{{name}: {{read: all}}}}', or 'none'"
         yield NextStep(
-            text="Set what is read of it, all or none, in compression-advisor.yaml",
-            commands=(f"echo {setting} >> compression-advisor.yaml",),
-            short="set what is read of it, all or none",
+            text=f"Say what is read of it in compression-advisor.yaml: {setting}",
+            short=f"set {setting}",
         )
         return
     consumers = [each for each in analysis.launches if each.weight is not None]
