@@ -8,8 +8,8 @@ from __future__ import annotations
 import statistics
 from typing import TYPE_CHECKING
 
-import directory_fit
 import guess_time
+import share_fit
 from draw import read_drawn
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def blind_lines(
     yield "|---" * (4 + len(names)) + "|"
     yield from figure_rows(LIMITS, shown, *reversed(earlier))
     yield ""
-    yield from unprivileged_lines(directory_fit.read_rows())
+    yield from unprivileged_lines(share_fit.read_directories())
     yield ""
     yield from time_lines(guess_time.read_times())
     yield ""
@@ -91,10 +91,10 @@ def blind_lines(
     yield ""
 
 
-def unprivileged_lines(rows: Sequence[directory_fit.Row]) -> Iterator[str]:
+def unprivileged_lines(rows: Sequence[share_fit.DirectoryRow]) -> Iterator[str]:
     """Yield how well recordings without root agree with those from a mount."""
-    told = [directory_fit.agreed(row) for row in rows if row["calls_told"] == "1"]
-    others = [directory_fit.agreed(row) for row in rows if row["calls_told"] != "1"]
+    told = [share_fit.agreed(row) for row in rows if row["calls_told"] == "1"]
+    others = [share_fit.agreed(row) for row in rows if row["calls_told"] != "1"]
     yield (
         "Recordings [without root or a mount](../how-to/record.md) of applications of "
         "the fit: blocks in common with a mount's ÷ union, median and least (at least "

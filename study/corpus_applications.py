@@ -1,14 +1,12 @@
-"""The applications of the launch corpus: what is installed, and how each is started.
-
-They are of all kinds that snaps ship: toolkits GTK 3 and 4, Qt 5 and Tk, browsers, an
-office suite, games on SDL, Java, Python, Node, Perl, Ruby, R, and plain programs in C,
-C++, Go and Rust; small and large. Names are those of Debian 12 ("bookworm").
-"""
+"""The applications of the launch corpus: what is installed, and how each is started."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+from ruamel.yaml import YAML
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,9 +49,6 @@ KIND_PACKAGES: Mapping[str, tuple[str, ...]] = {
 }
 """Toolkit or runtime → what its applications need and don't depend on."""
 
-_SCRIPTS = "/opt/launch"
-_SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>\n'
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Application:
@@ -81,282 +76,17 @@ class Application:
     files: Mapping[str, str] = field(default_factory=dict)
 
 
-APPLICATIONS = (
-    Application(
-        name="chromium",
-        kind="chromium",
-        packages=("chromium",),
-        command=("usr/bin/chromium", "--no-sandbox", "--no-first-run"),
-    ),
-    Application(
-        name="libreoffice-calc",
-        kind="office",
-        packages=("libreoffice-calc", "libreoffice-gtk3"),
-        command=("usr/bin/soffice", "--calc", "--norestore", "--nologo"),
-    ),
-    Application(
-        name="gnome-calculator",
-        kind="gtk4",
-        packages=("gnome-calculator",),
-        command=("usr/bin/gnome-calculator",),
-    ),
-    Application(
-        name="gimp",
-        kind="gtk2",
-        packages=("gimp",),
-        command=("usr/bin/gimp", "--no-splash"),
-    ),
-    Application(
-        name="evince",
-        kind="gtk3",
-        packages=("evince",),
-        command=("usr/bin/evince",),
-    ),
-    Application(
-        name="kcalc",
-        kind="qt5-kde",
-        packages=("kcalc",),
-        command=("usr/bin/kcalc",),
-    ),
-    Application(
-        name="supertuxkart",
-        kind="sdl-game",
-        packages=("supertuxkart",),
-        # Its window is there long before the menu. Buffered, the line would come late.
-        command=("usr/bin/stdbuf", "-oL", "/usr/games/supertuxkart"),
-        event="output:LayoutManager",
-        environment={"ALSOFT_DRIVERS": "null"},
-    ),
-    Application(
-        name="python-scipy",
-        kind="python",
-        packages=("python3-scipy", "python3-numpy"),
-        command=("usr/bin/python3", f"{_SCRIPTS}/import_scipy.py"),
-        event="exit",
-        files={"opt/launch/import_scipy.py": "import numpy\nimport scipy.stats\n"},
-    ),
-    Application(
-        name="firefox-esr",
-        kind="mozilla",
-        packages=("firefox-esr",),
-        command=("usr/bin/firefox-esr", "--no-remote"),
-    ),
-    Application(
-        name="thunderbird",
-        kind="mozilla",
-        packages=("thunderbird",),
-        command=("usr/bin/thunderbird",),
-    ),
-    Application(
-        name="libreoffice-writer",
-        kind="office",
-        packages=("libreoffice-writer", "libreoffice-gtk3"),
-        command=("usr/bin/soffice", "--writer", "--norestore", "--nologo"),
-    ),
-    Application(
-        name="mousepad",
-        kind="gtk3",
-        packages=("mousepad",),
-        command=("usr/bin/mousepad",),
-    ),
-    Application(
-        name="inkscape",
-        kind="gtk3",
-        packages=("inkscape",),
-        command=("usr/bin/inkscape", f"{_SCRIPTS}/page.svg"),  # else: a welcome dialog
-        files={"opt/launch/page.svg": _SVG},
-    ),
-    Application(
-        name="emacs",
-        kind="gtk3",
-        packages=("emacs-gtk",),
-        command=("usr/bin/emacs",),
-    ),
-    Application(
-        name="gnome-text-editor",
-        kind="gtk4",
-        packages=("gnome-text-editor",),
-        command=("usr/bin/gnome-text-editor",),
-    ),
-    Application(
-        name="kate",
-        kind="qt5-kde",
-        packages=("kate",),
-        command=("usr/bin/kate",),
-    ),
-    Application(
-        name="qbittorrent",
-        kind="qt5",
-        packages=("qbittorrent",),
-        command=("usr/bin/qbittorrent",),
-        # Else a legal notice comes first.
-        files={
-            "etc/xdg/qBittorrent/qBittorrent.conf": ("[LegalNotice]\nAccepted=true\n"),
-        },
-    ),
-    Application(
-        name="krita",
-        kind="qt5-kde",
-        packages=("krita",),
-        command=("usr/bin/krita", "--nosplash"),
-    ),
-    Application(
-        name="falkon",
-        kind="qtwebengine",
-        packages=("falkon",),
-        command=("usr/bin/falkon",),
-        environment={"QTWEBENGINE_DISABLE_SANDBOX": "1"},
-    ),
-    Application(
-        name="audacity",
-        kind="wxwidgets",
-        packages=("audacity",),
-        command=("usr/bin/audacity",),
-    ),
-    Application(
-        name="supertux",
-        kind="sdl-game",
-        packages=("supertux",),
-        command=("usr/games/supertux2", "--verbose"),
-        event="output:In main menu",  # its window is there long before
-        environment={"ALSOFT_DRIVERS": "null"},
-    ),
-    Application(
-        name="jedit",
-        kind="java-gui",
-        packages=("jedit",),
-        command=("usr/bin/jedit", "-noserver", "-nosplash"),
-    ),
-    Application(
-        name="josm",
-        kind="java-gui",
-        packages=("josm",),
-        command=("usr/bin/josm", "--offline=all", "--set=draw.splashscreen=false"),
-    ),
-    Application(
-        name="meld",
-        kind="python-gtk3",
-        packages=("meld",),
-        command=("usr/bin/meld",),
-    ),
-    Application(
-        name="idle",
-        kind="python-tk",
-        packages=("idle-python3.11",),
-        command=("usr/bin/idle-python3.11",),
-    ),
-    Application(
-        name="blender",
-        kind="cli",
-        packages=("blender",),
-        command=("usr/bin/blender", "--background", "--factory-startup", "-noaudio"),
-        event="exit",
-    ),
-    Application(
-        name="node",
-        kind="node",
-        packages=("nodejs",),
-        command=("usr/bin/node", f"{_SCRIPTS}/start.js"),
-        event="exit",
-        files={
-            "opt/launch/start.js": 'require("http");\nconsole.log(process.version);\n'
-        },
-    ),
-    Application(
-        name="npm",
-        kind="node",
-        packages=("npm",),
-        command=("usr/bin/npm", "--version"),
-        event="exit",
-    ),
-    Application(
-        name="exiftool",
-        kind="perl",
-        packages=("libimage-exiftool-perl",),
-        command=("usr/bin/exiftool", "/usr/bin/perl"),
-        event="exit",
-    ),
-    Application(
-        name="asciidoctor",
-        kind="ruby",
-        packages=("asciidoctor",),
-        command=("usr/bin/asciidoctor", "--out-file", "-", f"{_SCRIPTS}/page.adoc"),
-        event="exit",
-        files={"opt/launch/page.adoc": "= A page\n\nA paragraph.\n"},
-    ),
-    Application(
-        name="r-base",
-        kind="r",
-        packages=("r-base-core",),
-        command=("usr/bin/Rscript", "--vanilla", f"{_SCRIPTS}/start.R"),
-        event="exit",
-        files={"opt/launch/start.R": "cat(mean(c(1, 2)))\n"},
-    ),
-    Application(
-        name="octave",
-        kind="cli",
-        packages=("octave",),
-        command=("usr/bin/octave-cli", "--norc", "--eval", "disp(pi)"),
-        event="exit",
-    ),
-    Application(
-        name="latex",
-        kind="cli",
-        packages=("texlive-latex-base",),
-        command=(
-            "usr/bin/pdflatex",
-            "-interaction=batchmode",
-            "-output-directory=/var/tmp",
-            f"{_SCRIPTS}/page.tex",
-        ),
-        event="exit",
-        files={
-            "opt/launch/page.tex": (
-                "\\documentclass{article}\n\\begin{document}\nA page.\n"
-                "\\end{document}\n"
-            ),
-        },
-    ),
-    Application(
-        name="ffmpeg",
-        kind="cli",
-        packages=("ffmpeg",),
-        command=("usr/bin/ffmpeg", "-version"),
-        event="exit",
-    ),
-    Application(
-        name="git",
-        kind="cli",
-        packages=("git",),
-        command=("usr/bin/git", "--version"),
-        event="exit",
-    ),
-    Application(
-        name="hugo",
-        kind="cli",
-        packages=("hugo",),
-        command=("usr/bin/hugo", "version"),
-        event="exit",
-    ),
-    Application(
-        name="ripgrep",
-        kind="cli",
-        packages=("ripgrep",),
-        command=("usr/bin/rg", "--count", "root", "/etc/passwd"),
-        event="exit",
-    ),
-    Application(
-        name="jq",
-        kind="cli",
-        packages=("jq",),
-        command=("usr/bin/jq", "--null-input", "1 + 1"),
-        event="exit",
-    ),
-    Application(
-        name="vim",
-        kind="cli",
-        packages=("vim",),
-        command=("usr/bin/vim", "-es", "-c", "quit"),
-        event="exit",
-    ),
-)
+def _read(use: str) -> tuple[Application, ...]:
+    rows = YAML(typ="safe").load(Path(__file__).with_name("data") / "corpus.yaml")[use]
+    lists = ("packages", "command")
+    return tuple(
+        Application(**{**row, **{name: tuple(row[name]) for name in lists}})
+        for row in rows
+    )
+
+
+APPLICATIONS = _read("fit")
+"""The applications that the guess's counts come from, beside those that are drawn."""
+
+CHECKED = _read("check")
+"""Further ones, which the guess's counts don't come from."""

@@ -33,10 +33,9 @@ from dataclasses import astuple, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from corpus_applications import APPLICATIONS
+from corpus_applications import APPLICATIONS, CHECKED
 from draw_indices import read_release
 from draw_strata import stratum_of
-from traced_applications import TRACED
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -113,7 +112,7 @@ def main() -> int:
     ]
     known = {
         name
-        for each in (*APPLICATIONS, *TRACED)
+        for each in (*APPLICATIONS, *CHECKED)
         for name in (each.name, *each.packages)
     }
     known |= {row.package for row in before if row.outcome}

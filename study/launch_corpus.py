@@ -31,11 +31,10 @@ from pathlib import Path
 from shutil import disk_usage
 from typing import TYPE_CHECKING, NoReturn
 
-from corpus_applications import APPLICATIONS, KIND_PACKAGES, Application
+from corpus_applications import APPLICATIONS, CHECKED, KIND_PACKAGES, Application
 from corpus_tree import build_base, copy_tree, finish, install
 from prime_error import PrimeError, end_by_sigterm, note, run_script
 from prime_tree import file_figures
-from traced_applications import TRACED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -66,7 +65,7 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     parsed = parser.parse_args(arguments)
     if parsed.output is None and not parsed.list:
         parser.error("say where the trees go: -o DIR")
-    known = {application.name for application in (*APPLICATIONS, *TRACED)}
+    known = {application.name for application in (*APPLICATIONS, *CHECKED)}
     if unknown := [name for name in parsed.names if name not in known]:
         parser.error(f"unknown: {', '.join(unknown)}; --list prints the table")
     return parsed
@@ -256,7 +255,7 @@ def run(arguments: argparse.Namespace, builder: Builder) -> None:
     output, cache = arguments.output.absolute(), arguments.cache.absolute()
     for directory in (output, cache / "archives" / "partial"):
         directory.mkdir(parents=True, exist_ok=True)
-    chosen = [it for it in (*APPLICATIONS, *TRACED) if it.name in names]
+    chosen = [it for it in (*APPLICATIONS, *CHECKED) if it.name in names]
     with locked(cache):
         build_all(chosen or APPLICATIONS, output, cache, builder)
 

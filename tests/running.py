@@ -49,7 +49,6 @@ THE_MACHINE = frozenset(
         "failing_disk",
         "image",
         "isolated_failures",
-        "launch_corpus_chroot",
         "measure_command",
         "measure_rounds",
         "never_damaged",

@@ -4,8 +4,8 @@ A directory's file system reads other stretches around a page than squashfs does
 megabytes on some disks. So the reads of a mount are worked out from what was touched:
 how the kernel reads around a page fault (``do_sync_mmap_readahead`` in Linux's
 ``mm/filemap.c``), ahead (``page_cache_async_ra`` in ``mm/readahead.c``), and in whole
-blocks (``squashfs_readahead`` in ``fs/squashfs/file.c``). ``study/directory.py``
-compares the result with recordings from mounts.
+blocks (``squashfs_readahead`` in ``fs/squashfs/file.c``).
+docs/study/directory-recordings.md compares the result with recordings from mounts.
 """
 
 from __future__ import annotations

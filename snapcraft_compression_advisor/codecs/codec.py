@@ -77,7 +77,7 @@ class Codec(ABC):
     """What a block costs; ``None`` if nothing is decompressed."""
     metadata_stored_share: ClassVar[float] = 0.33
     """What metadata blocks take of that in an image: the mean of 331 blocks of inodes
-    and directories of the systems that ``study/stacks.py`` prepares; of a codec that
+    and directories of the systems of docs/study/stacks.md; of a codec that
     wasn't counted, the mean of those that were."""
     metadata_bytes_each: ClassVar[tuple[float, float, float]] = (15.1, 0.12, 5.6)
     """Bytes of an image's metadata that an inode, a character of names and link

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 APPLICATIONS = 24
 """Applications that the figures below were measured on, recorded both ways:
-``study/data/traced-launches.csv``, fitted by ``study/traced_fit.py``."""
+``study/data/traced-launches.csv``, fitted by ``study/share_fit.py``."""
 
 READ_SHARE = Interval(low=0.85, mid=0.99, high=1.15)
 """Bytes read, by residency, per byte that is expected of a trace's blocks: the 90 %
@@ -42,7 +42,7 @@ WHOLE_MEASURED = (0.17, 0.94)
 
 DIRECTORY_READ_SHARE = Interval(low=0.9, mid=1.02, high=1.16)
 """Bytes that a mount reads per byte that a recording from the directory names: the 90 %
-prediction interval over ``study/data/directory-launches.csv`` (``study/directory.py``).
+prediction interval over ``study/data/directory-launches.csv`` (``study/share_fit.py``).
 """
 
 DIRECTORY_SEEK_SHARE = Interval(low=0.92, mid=0.99, high=1.07)

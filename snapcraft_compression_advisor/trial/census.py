@@ -37,8 +37,8 @@ TRIED_BLOCKS = 24
 closer look; that they are tried shows how far the payload is unlike those that it was
 fitted to. With 16, one of 42 sizes of a payload of programs was off by more than twice
 its half width. 24 of 400 are off by 0.84 % of the size with xz and 0.70 % of that with
-lzo, 48 of 640 by 0.57 and 0.48 % (root of the mean square; ``study/block_draws.py``),
-in twice the time."""
+lzo, 48 of 640 by 0.57 and 0.48 % in twice the time (root of the mean square;
+``study/data/block-sizes.csv``)."""
 
 FAR_BYTES = 2_000_000
 """What the blocks looked at closely may take in an image in a store. Fewer blocks make

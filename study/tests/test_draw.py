@@ -1,36 +1,10 @@
-"""The draw of applications: indices, strata, sets and order."""
+"""The draw of applications: sets, order, and what is not drawn."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-import pytest
-
-from draw import Drawn, draw, read_drawn, write_drawn
-from draw_indices import Package, parse_contents, parse_packages
-from draw_strata import STRATA, stratum_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-INDEX = """\
-Package: viewer
-Source: viewer-source (2.0)
-Version: 1.0-1
-Section: graphics
-Pre-Depends: dpkg
-Depends: libc6 (>= 2.38), libqt6widgets6t64 | libqt6-gles, python3:any
-Static-Built-Using: rustc (= 1.85)
-
-Package: notes
-Version: 2-1
-"""
-CONTENTS = """\
-usr/bin/viewer                                 graphics/viewer
-usr/share/applications/a viewer.desktop        graphics/viewer
-usr/share/doc/viewer/copyright                 graphics/viewer
-usr/lib/systemd/system/both.service            admin/notes,admin/viewer
-"""
+from draw import draw
+from draw_indices import Package
+from draw_strata import STRATA
 
 
 def package(name: str, *depends: str, source: str = "", **fields: object) -> Package:
@@ -47,88 +21,6 @@ def package(name: str, *depends: str, source: str = "", **fields: object) -> Pac
 
 def desktop(name: str, *depends: str) -> Package:
     return package(name, *depends, files=(f"usr/share/applications/{name}.desktop",))
-
-
-def test_packages_are_read_with_dependencies_and_files() -> None:
-    files = parse_contents(CONTENTS.splitlines())
-    viewer, notes = parse_packages("trixie", INDEX, files)
-    assert (viewer.source, viewer.version) == ("viewer-source", "1.0-1")
-    assert viewer.depends == {
-        "dpkg",
-        "libc6",
-        "libqt6widgets6",
-        "libqt6-gles",
-        "python3",
-    }
-    assert viewer.built_using == {"rustc"}
-    assert viewer.files == (
-        "usr/bin/viewer",
-        "usr/lib/systemd/system/both.service",
-        "usr/share/applications/a viewer.desktop",
-    )
-    assert (notes.source, len(notes.files)) == ("notes", 1)
-
-
-@pytest.mark.parametrize(
-    ("depends", "stratum"),
-    [
-        (("python3-pyqt5", "python3", "libqt5widgets5"), "python-qt5"),
-        (("python3-gi", "gir1.2-gtk-4.0", "gir1.2-gtk-3.0"), "python-gtk4"),
-        (("python3-gi", "gir1.2-gtk-3.0"), "python-gtk3"),
-        (("libkf6i18n6", "libqt6widgets6"), "kde6"),
-        (("libqt5widgets5", "libx11-6"), "qt5"),
-        (("libgtk-4-1", "libadwaita-1-0"), "libadwaita"),
-        (("libgtk-3-0",), "gtk3"),
-        (("openjdk-21-jre",), "java"),
-    ],
-)
-def test_an_application_is_of_the_first_stratum_that_fits(
-    depends: tuple[str, ...], stratum: str
-) -> None:
-    found = stratum_of(desktop("app", *depends, "libc6"))
-    assert found is not None
-    assert (found[0].name, found[1]) == (stratum, "usr/share/applications/app.desktop")
-
-
-def test_a_package_with_a_desktop_file_is_no_program() -> None:
-    assert stratum_of(desktop("app", "nodejs")) is None
-    assert stratum_of(package("app", "nodejs")) is not None
-
-
-def test_a_service_comes_before_its_programs() -> None:
-    unit = "usr/lib/systemd/system/served.service"
-    found = stratum_of(package("served", "libc6", files=("usr/bin/ctl", unit)))
-    assert found is not None
-    assert (found[0].name, found[1]) == ("service-c", unit)
-
-
-@pytest.mark.parametrize(
-    ("name", "files", "file"),
-    [
-        ("node-carto", ("usr/bin/carto", "usr/bin/x"), "usr/bin/carto"),
-        ("libfoo-perl", ("usr/bin/foo", "usr/bin/x"), "usr/bin/foo"),
-        ("tool", ("usr/bin/other",), "usr/bin/other"),
-        ("tool", ("usr/bin/one", "usr/bin/two"), None),
-    ],
-)
-def test_the_program_is_named_after_the_package_or_the_only_one(
-    name: str, files: tuple[str, ...], file: str | None
-) -> None:
-    found = stratum_of(package(name, "libc6", files=files))
-    assert (found and found[1]) == file
-
-
-def test_programs_of_libraries_arent_applications() -> None:
-    assert stratum_of(package("foo", "libc6", section="libdevel")) is None
-
-
-def test_qt_s_release_follows_from_the_dependencies() -> None:
-    strata = {stratum.name: stratum for stratum in STRATA}
-    qml = strata["qml"]
-    assert qml.kind_of(desktop("a", "libqt6quick6")) == "qt6"
-    assert qml.kind_of(desktop("a", "libqt5quick5")) == "qt5"
-    assert strata["kde6"].kind_of(desktop("a", "libqt6core6")) == "qt6-kde"
-    assert strata["gtk3"].kind_of(desktop("a", "libqt6core6")) == "gtk3"
 
 
 PACKAGES = [
@@ -186,23 +78,3 @@ def test_sources_of_known_packages_arent_drawn() -> None:
         package("other", "libc6"),
     ]
     assert [row.package for row in draw(packages, "seed", known={"known"})] == ["other"]
-
-
-def test_the_table_is_read_as_it_was_written(tmp_path: Path) -> None:
-    rows = [
-        Drawn(
-            seed="seed",
-            slot=3,
-            set="blind",
-            stratum="c",
-            kind="cli",
-            release="trixie",
-            package="tool",
-            version="1:2-3",
-            file="usr/bin/tool",
-            reason="it says: no, never",
-        )
-    ]
-    write_drawn(tmp_path / "drawn.csv", rows)
-    assert read_drawn(tmp_path / "drawn.csv") == rows
-    assert read_drawn(tmp_path / "none.csv") == []

@@ -1,6 +1,7 @@
-"""What launches say of blocks that are only mapped.
+"""The constants of ``launch/traced_share.py``, from launches recorded in two ways.
 
-They were recorded by strace, which an earlier version did, and by residency.
+Blocks that are only mapped: launches recorded by strace, which an earlier version did,
+and by residency. Directories: launches recorded from a mount and from a directory.
 """
 
 from __future__ import annotations
@@ -20,12 +21,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 DATA = Path(__file__).parent / "data"
-LAUNCHES = DATA / "traced-launches.csv"
+TRACES = DATA / "traced-launches.csv"
 SAVINGS = DATA / "traced-savings.csv"
+DIRECTORIES = DATA / "directory-launches.csv"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row:
+class TracedRow:
     """What a trace and residency say about one launch; bytes are those of raw blocks.
 
     :param use: ``fit`` or ``check``.
@@ -83,14 +85,17 @@ class Row:
         return self.runs / self.whole_runs
 
 
-def read_rows() -> list[Row]:
+def read_traces() -> list[TracedRow]:
     """Return what was measured."""
     types = {"str": str, "int": int, "float": float}
     return [
-        Row(
-            **{each.name: types[str(each.type)](row[each.name]) for each in fields(Row)}
+        TracedRow(
+            **{
+                each.name: types[str(each.type)](row[each.name])
+                for each in fields(TracedRow)
+            }
         )
-        for row in _lines(LAUNCHES)
+        for row in _lines(TRACES)
     ]
 
 
@@ -121,7 +126,7 @@ def prediction(ratios: Sequence[float]) -> Interval:
     ).map(lambda end: round(end, 2))
 
 
-def fitted(rows: Sequence[Row]) -> dict[str, Interval]:
+def traces_fitted(rows: Sequence[TracedRow]) -> dict[str, Interval]:
     """Return the shares of ``launch/traced_share.py``.
 
     Only launches that mapped files tell anything of mapped files. How far one file
@@ -141,7 +146,7 @@ def fitted(rows: Sequence[Row]) -> dict[str, Interval]:
     }
 
 
-def interval_of(row: Row) -> Interval:
+def interval_of(row: TracedRow) -> Interval:
     """Return the interval that a launch's profile gets."""
     named = row.seen_bytes + row.mapped_bytes
     return read_interval(
@@ -151,22 +156,41 @@ def interval_of(row: Row) -> Interval:
     )
 
 
-def whole_measured(rows: Sequence[Row]) -> tuple[float, float]:
+def whole_measured(rows: Sequence[TracedRow]) -> tuple[float, float]:
     """Return the least and the most that was read of all that traces name."""
     shares = [round(row.whole_share, 2) for row in rows if row.mapped_bytes]
     return min(shares), max(shares)
 
 
-def print_fit(rows: Sequence[Row]) -> None:
-    """Print the constants, and how many of the other launches lie within them."""
-    constants = fitted(rows)
-    for name, share in constants.items():
-        print(f"{name} = {share}")
-    print(f"WHOLE_MEASURED = {whole_measured(rows)}; APPLICATIONS = {len(rows)}")
-    check = [row for row in rows if row.use == "check"]
-    inside = [
-        row
-        for row in check
-        if interval_of(row).low <= row.read_share <= interval_of(row).high
-    ]
-    print(f"bytes: {len(inside)} of {len(check)} others lie within their intervals")
+DirectoryRow = dict[str, str]
+"""A launch recorded twice from a mount and once from a directory."""
+
+
+def read_directories() -> list[DirectoryRow]:
+    """Return what was recorded."""
+    return _lines(DIRECTORIES)
+
+
+def agreed(row: DirectoryRow) -> float:
+    """Return the blocks in common with the recording from a mount ÷ their union."""
+    return _shared(row, "directory_blocks", "common")
+
+
+def mounts_agreed(row: DirectoryRow) -> float:
+    """Return the same for a second recording from a mount."""
+    return _shared(row, "again_blocks", "again_common")
+
+
+def _shared(row: DirectoryRow, other: str, common: str) -> float:
+    both = int(row[common])
+    return both / (int(row["mount_blocks"]) + int(row[other]) - both)
+
+
+def directories_fitted(rows: Sequence[DirectoryRow]) -> dict[str, Interval]:
+    """Return the shares of a directory in ``launch/traced_share.py``."""
+    return {
+        f"DIRECTORY_{name}_SHARE": prediction(
+            [int(row[f"mount_{kind}"]) / int(row[f"directory_{kind}"]) for row in rows]
+        )
+        for name, kind in (("READ", "bytes"), ("SEEK", "runs"))
+    }
