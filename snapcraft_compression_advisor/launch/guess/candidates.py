@@ -332,7 +332,7 @@ class _Search:
             triggers=self._triggers.keys(),
         )
         for runtime in RUNTIMES:
-            for file in runtime.loads(app) if runtime.loads else ():
+            for file in runtime.loads(app):
                 if isinstance(file, BlindSpot):
                     self.blind_spots[file] = None
                     continue

@@ -54,7 +54,7 @@ computes which one; a variable that nothing is known of names it; another."""
 
 _ENDS: tuple[End, ...] = get_args(End)
 _FOLLOWED = tuple(each.interpreter for each in RUNTIMES if each.tells_all)
-_KNOWN = tuple(each.interpreter for each in RUNTIMES if each.loads and each.interpreter)
+_KNOWN = tuple(each.interpreter for each in RUNTIMES if each.interpreter)
 
 
 def find_programs(

@@ -12,8 +12,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from ....squashfs.entry import EntryKind
-from ..families import opened_by
-from .runtime import Loaded, Runtime
+from .runtime import Loaded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -108,7 +107,8 @@ class _Assemblies:
         return None
 
 
-def _loads(app: StartedApp) -> Iterator[Loaded]:
+def loads(app: StartedApp) -> Iterator[Loaded]:
+    """Yield the assemblies and libraries that programs load."""
     programs = [
         entry for entry in app.programs.started if entry.path.endswith(_ASSEMBLY)
     ]
@@ -128,39 +128,3 @@ def _hosted(app: StartedApp) -> Iterator[Entry]:
         assembly = app.paths.file(f"{program.path}.dll")
         if assembly and app.paths.file(f"{program.path}.runtimeconfig.json"):
             yield assembly
-
-
-RUNTIME = Runtime(
-    kind=".NET",
-    mapped=re.compile(rf"{_MONO.pattern}|{_NET.pattern}"),
-    interpreter="mono",
-    families=(
-        *opened_by(
-            r".*",
-            ("net-settings", r"", r".+\.(deps|runtimeconfig)\.json"),
-            ("net-machine", r"", r"lib(hostfxr|hostpolicy|coreclr|clrjit)\.so"),
-            ("net-libraries", r"", r"libSystem\.Native\.so"),
-            beside=True,
-        ),
-        *opened_by(
-            r"dotnet",
-            ("net-machine", r"host/fxr/[^/]+", r"libhostfxr\.so"),
-            (
-                "net-machine",
-                r"shared/Microsoft\.NETCore\.App/[^/]+",
-                r"lib(hostpolicy|coreclr|clrjit)\.so",
-            ),
-            (
-                "net-libraries",
-                r"shared/Microsoft\.NETCore\.App/[^/]+",
-                r"libSystem\.Native\.so",
-            ),
-        ),
-        *opened_by(
-            _MONO.pattern,
-            ("mono-settings", r"etc/mono(/\d\.\d)?", r"config|machine\.config"),
-            ("mono-native", r"lib(/[^/]+)?", r"lib(mono-native|MonoSupportW)\.so\S*"),
-        ),
-    ),
-    loads=_loads,
-)

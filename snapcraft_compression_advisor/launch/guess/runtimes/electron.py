@@ -11,7 +11,7 @@ from ....squashfs.entry import EntryKind
 from ...launch_set import BlindSpot
 from .asar import Archive, open_archive
 from .node import SCRIPTS, followed, module_files, required_by, some_of
-from .runtime import Loaded, Runtime
+from .runtime import Loaded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -110,7 +110,8 @@ def _package(path: str) -> str | None:
     return match[0] if match else None
 
 
-def _loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
+def loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
+    """Yield what the code in archives loads, and what of it can't be known."""
     for entry in _archives(app):
         yield from _loaded(app, entry)
 
@@ -183,13 +184,3 @@ def _machine(app: StartedApp, entry: Entry) -> bytes:
     """Return what an ELF file runs on, nothing for any other file."""
     head = app.payload.read(entry.path, offset=0, length=20)
     return head[4:6] + head[18:20] if head.startswith(ELF_MAGIC) else b""
-
-
-RUNTIME = Runtime(
-    kind="Chromium engine",
-    # Only Chromium's own libraries of OpenGL have no number.
-    mapped=re.compile(
-        r"electron|headless_shell|headless_lib\S+\.pak|lib(cef|GLESv2)\.so"
-    ),
-    loads=_loads,
-)

@@ -12,7 +12,7 @@ from ....squashfs.entry import EntryKind
 from ...launch_set import BlindSpot
 from .gresource import resource_files
 from .introspection import introspected
-from .runtime import Loaded, Runtime
+from .runtime import Loaded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +29,6 @@ MAX_FILES = 1000
 STARTUP_NAMESPACES = ("GLib", "GObject", "Gio", "GjsPrivate")
 """What GJS itself loads before the program."""
 
-_MAPPED = re.compile(r"gjs(?:-console)?|libgjs\.so\S*")
 _URI = re.compile(rb"\bgi://(?P<name>\w+)(?:\?version=(?P<version>[\d.]+))?")
 _MEMBER = re.compile(rb"\bimports\.gi\.(?P<name>[A-Z]\w*)")
 _MEMBERS = re.compile(rb"\{(?P<names>[^{}]{1,4096})\}\s*=\s*imports\.gi\b")
@@ -163,9 +162,8 @@ class _Search:
                         yield folder
 
 
-def _loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
-    if not app.runs(_MAPPED):
-        return
+def loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
+    """Yield what scripts import, and what of it can't be known."""
     scripts = app.scripts("gjs", ".js")
     search = _Search(app)
     yield from search.loaded(scripts)
@@ -174,12 +172,3 @@ def _loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
     yield from search.blind_spots
     if not scripts and app.programs.started:
         yield BlindSpot(reason="embedded-code", where=app.programs.started[0].path)
-
-
-RUNTIME = Runtime(
-    kind="GJS",
-    mapped=_MAPPED,
-    interpreter="gjs",
-    loads=_loads,
-    tells_all=True,
-)

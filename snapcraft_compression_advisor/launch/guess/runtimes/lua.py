@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from .runtime import Runtime
 from .script_modules import Language
 
 _INTERPRETER = r"(?:lua(?:jit)?(?:-?\d[\d.]*)?|love(?:-?\d[\d.]*)?)"
@@ -25,10 +24,4 @@ LUA = Language(
     ),
 )
 
-RUNTIME = Runtime(
-    kind="Lua",
-    mapped=re.compile(rf"{_INTERPRETER}|liblove\S*\.so\S*"),
-    interpreter=LUA.interpreter,
-    main_file="main.lua",
-    loads=LUA.loads,
-)
+loads = LUA.loads

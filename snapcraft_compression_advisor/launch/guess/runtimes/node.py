@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 from ....payload.elf import ELF_MAGIC
 from ....squashfs.entry import EntryKind
 from ...launch_set import BlindSpot
-from ..families import opened_by
-from .runtime import Loaded, Runtime
+from .runtime import Loaded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -206,12 +205,9 @@ _PACKAGE = re.compile(r"(?:.*/)?node_modules/(?:@[^/]+/)?(?P<name>[^/]+)(?=/)")
 MOST_NATIVES = 4
 """Of a package, of which each may be started; those with more choose among them."""
 
-_MAPPED = re.compile(r"node(?:js)?|libnode\.so\S*")
 
-
-def _loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
-    if not app.runs(_MAPPED):
-        return
+def loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
+    """Yield what scripts require, and what of it can't be known."""
     scripts, starts = app.scripts("node", ".js"), set[str]()
     reached = {entry.path for entry in (*scripts, *app.programs.started)}
     for entry in required_files(scripts, app.payload, app.paths.file, starts):
@@ -248,14 +244,3 @@ def _natives(app: StartedApp, source: str) -> Iterator[Entry]:
             )
             if head and not path.endswith((".node", ".so")):
                 yield entry
-
-
-RUNTIME = Runtime(
-    kind="Node",
-    mapped=_MAPPED,
-    interpreter="node",
-    families=opened_by(
-        r"node", ("node-certificates", r"etc/ssl/certs", r"ca-certificates\.crt")
-    ),
-    loads=_loads,
-)

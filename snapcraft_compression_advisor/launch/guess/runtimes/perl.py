@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from .runtime import Runtime
 from .script_modules import Language
 
 PERL = Language(
@@ -38,9 +37,4 @@ PERL = Language(
     ),
 )
 
-RUNTIME = Runtime(
-    kind="Perl",
-    mapped=re.compile(r"perl[\d.]*|libperl\.so\S*"),
-    interpreter=PERL.interpreter,
-    loads=PERL.loads,
-)
+loads = PERL.loads

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from ....payload.elf import ELF_MAGIC
 from ....squashfs.entry import EntryKind
 from ...launch_set import BlindSpot
-from .runtime import Loaded, Runtime
+from .runtime import Loaded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -114,7 +114,8 @@ def _own_sources(app: StartedApp) -> Iterator[Entry]:
                 return
 
 
-def _loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
+def loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
+    """Yield the modules that sources import, and what can't be known."""
     if not app.runs(_MAPPED):
         return
     modules = _Modules(app)
@@ -135,8 +136,3 @@ def _loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
         yield from modules.loaded((*_START, *uris))
     elif near and app.programs.started:
         yield BlindSpot(reason="embedded-code", where=app.programs.started[-1].path)
-
-
-RUNTIME = Runtime(
-    kind="QML", mapped=re.compile(r"qml(?:scene)?(?:6|-qt\d)?"), loads=_loads
-)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from .runtime import Runtime
 from .script_modules import Language
 
 RUBY = Language(
@@ -45,9 +44,4 @@ RUBY = Language(
     startup=("rubygems", "did_you_mean", "error_highlight", "monitor"),
 )
 
-RUNTIME = Runtime(
-    kind="Ruby",
-    mapped=re.compile(r"ruby[\d.]*|libruby\S+"),
-    interpreter=RUBY.interpreter,
-    loads=RUBY.loads,
-)
+loads = RUBY.loads

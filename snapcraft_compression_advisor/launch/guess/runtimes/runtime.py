@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import posixpath
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from ....payload.linkage import library_path
+from ...launch_set import BlindSpot
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Callable, Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from ....payload.inventory import Entry
     from ....payload.linkage import Unresolved
     from ....payload.source import Payload
-    from ...launch_set import BlindSpot
     from ..families import Family, Trigger
     from ..snap_paths import SnapPaths
 
@@ -156,8 +157,11 @@ class Runtime:
     :param interpreter: stem of the interpreter's name. Directories of this name are the
         language's own, not the application's; empty if there are none.
     :param families: what it opens by itself.
-    :param loads: yields what an app's programs load, if they are of this runtime, and
-        what of it can't be known.
+    :param libraries: names of libraries that also make its module be asked.
+    :param scripts: interpreters and suffixes of scripts that do so.
+    :param files: ends of the names of files that do so.
+    :param module: of this package, with the function ``loads``; without one, what its
+        scripts load isn't known.
     :param starts: by a program's name, patterns of the programs that it starts without
         a script that says so.
     :param main_file: what is started of a directory that is named as a program.
@@ -169,7 +173,32 @@ class Runtime:
     mapped: re.Pattern[str]
     interpreter: str = ""
     families: tuple[Family, ...] = ()
-    loads: Callable[[StartedApp], Iterator[Loaded | BlindSpot]] | None = None
+    libraries: re.Pattern[str] | None = None
+    scripts: tuple[tuple[str, str], ...] = ()
+    files: tuple[str, ...] = ()
+    module: str = ""
     starts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     main_file: str = ""
     tells_all: bool = False
+
+    def loads(self, app: StartedApp) -> Iterator[Loaded | BlindSpot]:
+        """Yield what an app's programs load, if they are of this runtime.
+
+        And what of it can't be known. Its module is imported only for apps that may
+        have such programs.
+        """
+        scripts = [entry for each in self.scripts for entry in app.scripts(*each)]
+        if not self.module:
+            for script in scripts:
+                yield BlindSpot(reason="computed-import", where=script.path)
+        elif (
+            scripts
+            or app.runs(self.mapped)
+            or (self.libraries is not None and app.runs(self.libraries))
+            or self._has_files(app)
+        ):
+            yield from import_module(f".{self.module}", __package__).loads(app)
+
+    def _has_files(self, app: StartedApp) -> bool:
+        paths = app.payload.inventory.entries if self.files else ()
+        return any(path.endswith(self.files) for path in paths)

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from ....squashfs.entry import EntryKind
 from ...launch_set import BlindSpot
-from ..families import opened_by
-from .runtime import Loaded, Runtime
+from .runtime import Loaded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +24,6 @@ SOURCE_MAX_BYTES = 1024 * 1024
 MAX_FILES = 1000
 """Scripts and packages' indices that are looked at."""
 
-_MAPPED = re.compile(r"(?:tclsh|wish|expect|itclsh|itkwish)[\d.]*")
 _REQUIRED = re.compile(
     rb"\bpackage[ \t]+require[ \t]+(?:-exact[ \t]+)?(?P<name>[\w:]+)"
 )
@@ -42,9 +40,6 @@ _COMPUTED = re.compile(rb"\bpackage[ \t]+require[ \t]+(?:-exact[ \t]+)?[$\[]")
 _STARTS = re.compile(rb"\bexec[ \t]+(?:[$\[]|\{\*\})|\bopen[ \t]+\"?\|[ \t]*[$\[]")
 _NO_WORDS = bytes.maketrans(b'{}[]();"', b" " * 8)
 _LIBRARY = re.compile(r"(?:usr/)?lib/(?:[^/]+-linux-gnu/)?lib(?:tk|tcl)[^/]*\.so[^/]*")
-_TK_SCRIPTS = (
-    "tk|button|entry|icons|listbox|menu|panedwindow|scale|scrlbar|spinbox|tearoff|text"
-)
 
 
 class _Packages:
@@ -103,7 +98,8 @@ def _library_folders(folder: str) -> Iterator[str]:
         yield folder
 
 
-def _loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
+def loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
+    """Yield the packages and scripts that scripts load, and what can't be known."""
     named = (app.scripts(name, ".tcl") for name in ("tclsh", "wish", "expect"))
     scripts = tuple(dict.fromkeys(itertools.chain(*named)))
     if not scripts:
@@ -146,32 +142,3 @@ def _blind_spots(script: Entry, source: bytes) -> Iterator[BlindSpot]:
         yield BlindSpot(reason="computed-import", where=script.path)
     if _STARTS.search(source):
         yield BlindSpot(reason="computed-program", where=script.path)
-
-
-RUNTIME = Runtime(
-    kind="Tcl",
-    mapped=_MAPPED,
-    interpreter="tclsh",
-    families=(
-        *opened_by(
-            r"libtcl\d\S*",
-            (
-                "tcl-scripts",
-                r"(tcltk/)?tcl\d\.\d",
-                r"(init|auto|tm|word)\.tcl|tclIndex",
-            ),
-            ("tcl-messages", r"tcl\d\.\d/tcl\d", r"msgcat-\S+\.tm"),
-            ("tcl-encodings", r"tcl\d\.\d/encoding", r"(iso8859-1|symbol)\.enc"),
-        ),
-        *opened_by(
-            r"libtk\d\S*",
-            (
-                "tk-scripts",
-                r"tk\d\.\d",
-                rf"({_TK_SCRIPTS})\.tcl|tclIndex",
-            ),
-            ("tk-themes", r"tk\d\.\d/ttk", r"(?!aqua|vista|xp|win)\w+\.tcl"),
-        ),
-    ),
-    loads=_loads,
-)

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ....squashfs.entry import EntryKind
-from .runtime import Loaded, Runtime
+from .runtime import Loaded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,18 +17,15 @@ if TYPE_CHECKING:
 MAX_PLUGINS = 1000
 """Debian ships some 370 of them."""
 
-_MAPPED = re.compile(r"libvlc(?:core)?\.so\S*|[cq]?vlc")
 _PLUGIN = re.compile(r"(?P<root>.*/vlc/plugins)/(?P<kind>\w+)/lib\w+_plugin\.so")
 _WITH_CACHE = frozenset(("control", "gui", "keystore", "logger", "lua", "misc"))
 
 
-def _loads(app: StartedApp) -> Iterator[Loaded]:
+def loads(app: StartedApp) -> Iterator[Loaded]:
     """Yield all plug-ins, or if there is a list of them, those of the interface.
 
     Without its ``plugins.dat``, libVLC opens each plug-in to ask what it can do.
     """
-    if not app.runs(_MAPPED):
-        return
     entries = app.payload.inventory.entries
     count = 0
     for path, entry in entries.items():
@@ -42,6 +39,3 @@ def _loads(app: StartedApp) -> Iterator[Loaded]:
         if count > MAX_PLUGINS:
             return
         yield Loaded(entry=entry, way="vlc-interface" if is_listed else "vlc-plugin")
-
-
-RUNTIME = Runtime(kind="VLC", mapped=re.compile(r"[cq]?vlc"), loads=_loads)

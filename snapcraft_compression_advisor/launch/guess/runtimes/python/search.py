@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from typing import TYPE_CHECKING
 
 from .....payload.linkage import library_path
@@ -14,7 +15,6 @@ from .importer import Importer
 from .start import EntryPoints, start
 
 if TYPE_CHECKING:
-    import re
     from collections.abc import Iterable, Iterator
 
     from .....payload.inventory import Entry
@@ -24,18 +24,16 @@ if TYPE_CHECKING:
 MOST_LIBRARIES = 8
 """Of a package, of which any may be opened; those with more choose among them."""
 
+_PROGRAM = re.compile(r"(?:lib)?python[\d.]*(?:\.so\S*)?")
 _NAMESPACE = "gi.repository."
 
 
-def loaded_files(
-    app: StartedApp, program: re.Pattern[str]
-) -> Iterator[Loaded | BlindSpot]:
-    """Yield what programs load, and what of it can't be known.
-
-    :param program: names of the interpreter.
-    """
+def loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
+    """Yield what programs load, and what of it can't be known."""
+    if not app.runs(_PROGRAM):
+        return
     points = EntryPoints(app)
-    finder = ModuleFinder(app.payload.inventory, folders=_folders(app, program))
+    finder = ModuleFinder(app.payload.inventory, folders=_folders(app))
     importer = Importer(
         app.payload,
         finder,
@@ -125,11 +123,11 @@ def _opened(app: StartedApp, importer: Importer) -> Iterator[Entry]:
             yield from own
 
 
-def _folders(app: StartedApp, program: re.Pattern[str]) -> Iterator[str]:
+def _folders(app: StartedApp) -> Iterator[str]:
     """Yield the directories that are searched before the language's own."""
     for script in app.scripts("python", ".py"):
         yield posixpath.dirname(script.path)
-    for invocation in app.invocations(program):
+    for invocation in app.invocations(_PROGRAM):
         if invocation.folder:  # -m and -c search the current directory
             yield invocation.folder
     for part in library_path(app.environment.get("PYTHONPATH", "")):
