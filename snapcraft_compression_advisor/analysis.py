@@ -34,7 +34,6 @@ from .launches import (
 )
 from .payload.snap_yaml import COMPONENT_TYPE
 from .payload.source import Payload, PayloadKind, SnapPayload
-from .trial.exact import run_exact_trial
 from .trial.result import Progress, TrialResult
 from .trial.sampled import run_sampled_trial
 
@@ -194,6 +193,8 @@ def _try_codecs(
 ) -> TrialResult:
     """Pack with every codec, or try blocks until advice and sizes are decided."""
     if request.exact:
+        from .trial.exact import run_exact_trial
+
         return run_exact_trial(payload, progress=progress)
 
     def decided(trial: TrialResult) -> bool:

@@ -6,8 +6,8 @@ import random
 import subprocess
 from typing import TYPE_CHECKING
 
+from snapcraft_compression_advisor.squashfs.entry import MINIMUM_IMAGE_BYTES
 from snapcraft_compression_advisor.squashfs.mksquashfs import (
-    MINIMUM_IMAGE_BYTES,
     owner_options,
     pack_options,
 )

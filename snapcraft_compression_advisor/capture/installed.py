@@ -20,7 +20,8 @@ from ..core.errors import AdvisorError, NoInputError, ToolError, UsageError
 from ..core.scratch import unescaped
 from ..payload.snap_yaml import SnapMetadata
 from ..payload.stack import Role
-from ..squashfs.superblock import SUPERBLOCK_BYTES, parse_superblock
+from ..squashfs.entry import SUPERBLOCK_BYTES
+from ..squashfs.superblock import parse_superblock
 
 _NAME = re.compile(
     r"(?P<instance>(?P<snap>[a-z0-9-]+)(?:_[a-z0-9]{1,10})?)"

@@ -19,8 +19,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from ..codecs.codec import METADATA_BLOCK_BYTES
 from ..core.units import Interval
-from ..squashfs.metadata import METADATA_BYTES
 from ..trial.result import Progress
 from .block_timing import bring_into_memory, kernel_mount
 
@@ -63,7 +63,7 @@ def _directory(number: int) -> str:
 def _long_listing(names: Sequence[str], chance: random.Random) -> set[str]:
     """Return names that a listing of more than a metadata block has."""
     listing: set[str] = set()
-    left_bytes = METADATA_BYTES
+    left_bytes = METADATA_BLOCK_BYTES
     for number in count():
         name = chance.choice(names)
         if name in listing or name <= _ABSENT:

@@ -22,7 +22,8 @@ from ..core.child import beginning, ending_with_us
 from ..core.deferred_signals import deferred_signals
 from ..core.errors import NoInputError, StorageError, ToolError
 from ..core.scratch import scratch_directory, unmount, unmounter
-from ..squashfs.superblock import SUPERBLOCK_BYTES, parse_superblock
+from ..squashfs.entry import SUPERBLOCK_BYTES
+from ..squashfs.superblock import parse_superblock
 from .loop_device import (
     LOOP_CONTROL,
     device_read_ahead,

@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from ..core.units import MIB
-from ..devices.kernel import Decompressors, FileMode, KernelProfile
+from ..devices.device import Decompressors, FileMode, KernelProfile
 from ..launch.profile import RecordedKernel
 
 _MOST_BYTES = 8 * MIB

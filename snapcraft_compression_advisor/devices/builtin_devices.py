@@ -24,8 +24,14 @@ from ..codecs import CODECS
 from ..core.errors import UsageError
 from ..core.units import KIB, Interval
 from .builtin_kernels import AT, on_kernel
-from .device import NO_COST, BlockCost, DeviceProfile, block_seconds, scaled
-from .kernel import KernelProfile
+from .device import (
+    NO_COST,
+    BlockCost,
+    DeviceProfile,
+    KernelProfile,
+    block_seconds,
+    scaled,
+)
 
 DEFAULT_NAMES = ("nvme-laptop", "hdd-laptop")
 """What ``advise`` estimates for if nothing else is asked for."""

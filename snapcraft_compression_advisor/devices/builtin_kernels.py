@@ -10,8 +10,7 @@ from dataclasses import replace
 
 from ..core.errors import UsageError
 from ..core.units import Interval
-from .device import DeviceProfile
-from .kernel import Decompressors, FileMode, KernelProfile
+from .device import Decompressors, DeviceProfile, FileMode, KernelProfile
 
 
 def _kernel(

@@ -1,4 +1,7 @@
-"""Device profiles: what reading and decompressing cost on a machine."""
+"""Device profiles: what reading and decompressing cost on a machine.
+
+A kernel's way of reading squashfs is chosen when it is built.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,55 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import add
+from typing import Literal
 
 from ..codecs import CODECS
+from ..codecs.codec import METADATA_BLOCK_BYTES
 from ..core.units import Interval
-from ..squashfs.metadata import METADATA_BYTES
-from .kernel import NOT_IN_PROFILE, KernelProfile
+
+FileMode = Literal["cache", "direct", "unknown"]
+"""If a block is decompressed: into a buffer of squashfs (``SQUASHFS_FILE_CACHE``),
+from which its pages are copied, or into the pages (``SQUASHFS_FILE_DIRECT``)."""
+
+Decompressors = Literal["single", "multi", "percpu", "unknown"] | int
+"""Of a mount: one, as many as are busy (at most twice the processors), one for each
+processor, or a number that was asked for with ``threads=``."""
+
+FIRST_WITH_CHOICE = (6, 2)
+"""Linux 6.2 brought ``threads=`` (commit 80f784098ff4)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KernelProfile:
+    """A kernel, as far as it matters to squashfs.
+
+    :param versions: as ``6.8``, or ``4.15 to 6.8`` for devices of a kind; ``unknown``
+        if nothing is known of them.
+    :param decompressors: of a mount that doesn't ask for a number, as those of snapd.
+    :param source: where this is known from; or why it isn't known.
+    """
+
+    versions: str
+    file_mode: FileMode
+    decompressors: Decompressors
+    source: str
+
+
+def unknown_kernel(reason: str) -> KernelProfile:
+    """Return a kernel of which nothing is known.
+
+    :param reason: why.
+    """
+    return KernelProfile(
+        versions="unknown",
+        file_mode="unknown",
+        decompressors="unknown",
+        source=f"kernel: unknown; {reason}",
+    )
+
+
+NOT_IN_PROFILE = unknown_kernel("the profile doesn't name it")
+"""Of a profile that was written before kernels were in them."""
 
 _ONCE = Interval.exactly(1.0)
 
@@ -90,12 +137,12 @@ class DeviceProfile:
         if codec in self.metadata:
             return self.metadata[codec]
         request, unpacking = self.fill, self.decompress[codec]
-        stored_bytes = METADATA_BYTES * CODECS[codec].metadata_stored_share
+        stored_bytes = METADATA_BLOCK_BYTES * CODECS[codec].metadata_stored_share
         parts = (
             request.block_s * 2,
-            request.raw_s_per_byte * METADATA_BYTES,
+            request.raw_s_per_byte * METADATA_BLOCK_BYTES,
             unpacking.block_s,
-            unpacking.raw_s_per_byte * METADATA_BYTES,
+            unpacking.raw_s_per_byte * METADATA_BLOCK_BYTES,
             unpacking.stored_s_per_byte * stored_bytes,
         )
         return reduce(add, parts)

@@ -9,8 +9,7 @@ from typing_extensions import Self
 
 from ..codecs import CodecName
 from ..core.units import Interval
-from .device import BlockCost
-from .kernel import FIRST_WITH_CHOICE, FileMode, KernelProfile
+from .device import FIRST_WITH_CHOICE, BlockCost, FileMode, KernelProfile
 
 SCHEMA = 1
 

@@ -11,9 +11,9 @@ from typing import Any
 
 from ..core.errors import AdvisorError, NoInputError, StorageError
 from ..core.units import KIB, MIB
+from ..squashfs.entry import SUPERBLOCK_BYTES
 from ..squashfs.image import Image
 from ..squashfs.image_file import ImageFile, damaged
-from ..squashfs.superblock import SUPERBLOCK_BYTES
 from . import imported
 
 _PAGE_BYTES = KIB

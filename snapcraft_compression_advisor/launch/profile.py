@@ -10,7 +10,7 @@ import pydantic
 from ..core.documents import DocumentKind
 from ..core.printable import printable
 from ..core.units import MIB
-from ..devices.kernel import Decompressors, FileMode
+from ..devices.device import Decompressors, FileMode
 from ..payload.stack import Role
 from .launch_set import LaunchSet, WindowEnd
 
@@ -118,7 +118,7 @@ class RecordedPart(_Model):
 class RecordedKernel(_Model):
     """How the kernel of a recording reads squashfs.
 
-    :param file_mode: where it decompresses a block; see :mod:`..devices.kernel`.
+    :param file_mode: where it decompresses a block; see :mod:`..devices.device`.
     :param decompressors: of a mount.
     """
 

@@ -8,13 +8,12 @@ import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from ..codecs import CODECS
 from ..codecs.codec import DATA_BLOCK_BYTES
 from ..core.errors import BadDataError, NoInputError, StorageError, UsageError
 from ..squashfs.entry import EntryKind, FileBlocks, ImageEntry
-from ..squashfs.image import Image
 from .beneath import file_beneath
 from .inventory import (
     PACKED_FREE_BYTES,
@@ -34,6 +33,9 @@ from .snap_yaml import (
     split_component_name,
 )
 from .state import PayloadState
+
+if TYPE_CHECKING:
+    from ..squashfs.image import Image
 
 PayloadKind = Literal["prime", "snap"]
 
@@ -228,6 +230,8 @@ def open_payload(path: Path) -> Iterator[Payload]:
             raise _no_metadata(path)  # before anything is listed: it may be large
         yield DirectoryPayload(path)
         return
+    from ..squashfs.image import Image  # noqa: PLC0415 # a directory has none
+
     state = PayloadState(path)
     state.note("", path.stat())
     with Image.open(path) as image:

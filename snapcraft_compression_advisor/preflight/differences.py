@@ -8,9 +8,9 @@ from itertools import islice, zip_longest
 from pathlib import Path
 
 from ..core.files import first_difference
-from ..squashfs.entry import ImageBlock, ImageEntry
+from ..squashfs.entry import SUPERBLOCK_BYTES, ImageBlock, ImageEntry
 from ..squashfs.image import Image
-from ..squashfs.superblock import SUPERBLOCK_BYTES, Superblock
+from ..squashfs.superblock import Superblock
 
 # Bits of the superblock's flags, as in the kernel's fs/squashfs/squashfs_fs.h and
 # squashfs_fs.h of squashfs-tools.

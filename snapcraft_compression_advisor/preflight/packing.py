@@ -25,11 +25,16 @@ from ..core.errors import BadDataError, UsageError
 from ..core.units import MIB
 from ..payload.inventory import Entry, Inventory
 from ..payload.source import Payload, SnapPayload, open_payload
-from ..squashfs.entry import EntryKind, ImageBlock, ImageEntry
+from ..squashfs.entry import (
+    MINIMUM_IMAGE_BYTES,
+    SUPERBLOCK_BYTES,
+    EntryKind,
+    ImageBlock,
+    ImageEntry,
+)
 from ..squashfs.image import Image
 from ..squashfs.metadata import HEADER_BYTES
-from ..squashfs.mksquashfs import MINIMUM_IMAGE_BYTES
-from ..squashfs.superblock import ABSENT_TABLE, SUPERBLOCK_BYTES, Superblock
+from ..squashfs.superblock import ABSENT_TABLE, Superblock
 
 _PAD_BYTES = 4096
 """mksquashfs pads images to a multiple of that, unless run with ``-nopad``."""

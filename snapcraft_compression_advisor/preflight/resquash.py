@@ -20,10 +20,9 @@ from ..core.files import first_difference
 from ..core.scratch import scratch_directory
 from ..core.units import MIB, format_bytes
 from ..payload.source import Payload, SnapPayload, check_packed_size
-from ..squashfs.entry import EntryKind, ImageEntry
+from ..squashfs.entry import MINIMUM_IMAGE_BYTES, EntryKind, ImageEntry
 from ..squashfs.image import Image
 from ..squashfs.mksquashfs import (
-    MINIMUM_IMAGE_BYTES,
     SYSTEM_SNAP_TYPES,
     check_refusal,
     mksquashfs_version,

@@ -17,13 +17,9 @@ from pathlib import Path
 from ..core.child import ending_with_us
 from ..core.errors import ToolError
 from ..core.files import first_difference
+from ..squashfs.entry import MINIMUM_IMAGE_BYTES, SUPERBLOCK_BYTES
 from ..squashfs.image import Image
-from ..squashfs.mksquashfs import (
-    MINIMUM_IMAGE_BYTES,
-    applies_deltas,
-    mksquashfs_version,
-)
-from ..squashfs.superblock import SUPERBLOCK_BYTES
+from ..squashfs.mksquashfs import applies_deltas, mksquashfs_version
 from .pipeline import Stage, run_stages, without_options
 from .stream import Stream
 

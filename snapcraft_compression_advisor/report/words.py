@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ..advice.reasons import Verdict
-    from ..devices.kernel import KernelProfile
+    from ..devices.device import KernelProfile
     from ..launch.fit import FittedProfile
     from ..launch.launch_set import Method, Source, WindowEnd
     from ..launches import LaunchAnalysis

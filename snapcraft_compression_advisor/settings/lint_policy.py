@@ -11,7 +11,7 @@ import pydantic
 from ..advice.evidence import Policy
 from ..core.units import KIB
 from ..devices.builtin_kernels import is_variant
-from ..squashfs.mksquashfs import MINIMUM_IMAGE_BYTES
+from ..squashfs.entry import MINIMUM_IMAGE_BYTES
 from .policy_parts import (
     ColdStarts,
     ComponentSettings,

@@ -10,9 +10,9 @@ from functools import lru_cache, partial
 
 from ..core.errors import BadDataError
 from ..core.units import KIB, MIB
-from .entry import STORED_FLAG, FileBlocks, ImageBlock
+from .entry import STORED_FLAG, SUPERBLOCK_BYTES, FileBlocks, ImageBlock
 from .image_file import ImageFile, damaged
-from .superblock import SUPERBLOCK_BYTES, Superblock
+from .superblock import Superblock
 
 Decompress = Callable[[bytes, int], bytes]
 FRAGMENT_RECORD = struct.Struct("<Q2I")

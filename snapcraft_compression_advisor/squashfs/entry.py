@@ -8,6 +8,10 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
 
+SUPERBLOCK_BYTES = 96
+"""The superblock stands at the very start of the image."""
+MINIMUM_IMAGE_BYTES = 16 * 1024
+"""``snap pack`` grows smaller images (``MinimumSnapSize``, snapd squashfs.go)."""
 STORED_FLAG = 1 << 24
 """SQUASHFS_COMPRESSED_BIT_BLOCK: set in the size word of a block that is stored."""
 SIZE_MASK = STORED_FLAG - 1

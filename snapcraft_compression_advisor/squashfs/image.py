@@ -19,13 +19,12 @@ from ..codecs.lzo import Lzo
 from ..codecs.xz import Xz
 from ..core.units import MIB
 from .contents import FRAGMENT_RECORD, ContentsReader
-from .entry import ImageBlock, ImageEntry
+from .entry import SUPERBLOCK_BYTES, ImageBlock, ImageEntry
 from .image_file import ImageFile, damaged, not_an_image
 from .inodes import InodeTable
 from .metadata import MetadataReader, MetadataTable
 from .superblock import (
     ABSENT_TABLE,
-    SUPERBLOCK_BYTES,
     find_superblock,
     parse_superblock,
 )

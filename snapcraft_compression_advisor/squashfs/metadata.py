@@ -13,12 +13,11 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import NamedTuple
 
+from ..codecs.codec import METADATA_BLOCK_BYTES
 from ..core.errors import BadDataError
 from ..core.units import MIB
 from .image_file import ImageFile, damaged
 
-METADATA_BYTES = 8192
-"""SQUASHFS_METADATA_SIZE: contents of every metadata block but a table's last."""
 HEADER_BYTES = 2
 TABLE_LIMIT_BYTES = 64 * MIB
 """The most that one table may come to: some two million inodes.
@@ -55,7 +54,9 @@ class MetadataTable(NamedTuple):
         :param offset: bytes from the start of that block's contents.
         """
         start = self.offsets.get(block)
-        if start is None or offset >= min(METADATA_BYTES, len(self.contents) - start):
+        if start is None or offset >= min(
+            METADATA_BLOCK_BYTES, len(self.contents) - start
+        ):
             return None
         return start + offset
 
@@ -79,7 +80,7 @@ class MetadataReader:
         if header & _STORED_FLAG:
             return body
         try:
-            return self._decompress(body, METADATA_BYTES)
+            return self._decompress(body, METADATA_BLOCK_BYTES)
         except BadDataError as error:
             reason = "a metadata block doesn't decompress"
             raise damaged(self._file.where, reason, details=str(error)) from error
@@ -102,7 +103,7 @@ class MetadataReader:
     def _stored_bytes(self, header: int, position: int) -> int:
         """Return a metadata block's length in the image, without its header."""
         length = header & ~_STORED_FLAG
-        if not 0 < length <= METADATA_BYTES:
+        if not 0 < length <= METADATA_BLOCK_BYTES:
             reason = f"metadata block at {position} claims {length} bytes"
             raise damaged(self._file.where, reason)
         return length
@@ -122,12 +123,12 @@ class MetadataReader:
             body = position + HEADER_BYTES
             header = int.from_bytes(raw[position:body], "little")
             after = body + self._stored_bytes(header, start + position)
-            if after > len(raw) or (parts and len(parts[-1]) != METADATA_BYTES):
+            if after > len(raw) or (parts and len(parts[-1]) != METADATA_BLOCK_BYTES):
                 raise damaged(
                     self._file.where, f"the blocks of its {name} aren't contiguous"
                 )
-            offsets[position] = len(parts) * METADATA_BYTES
-            self._check_size(name, offsets[position] + METADATA_BYTES)
+            offsets[position] = len(parts) * METADATA_BLOCK_BYTES
+            self._check_size(name, offsets[position] + METADATA_BLOCK_BYTES)
             parts.append(self._contents(header, raw[body:after]))
             self._check_growth(name, offsets[position] + len(parts[-1]), after)
             position = after
@@ -153,12 +154,12 @@ class MetadataReader:
             positions don't ascend as blocks that stand side by side do.
         """
         self._check_size(name, size_bytes)
-        count = -(-size_bytes // METADATA_BYTES)
+        count = -(-size_bytes // METADATA_BLOCK_BYTES)
         if start + count * _POSITION.size > self._end:
             raise damaged(self._file.where, f"its {name} is outside the image")
         raw = self._file.read(start, count * _POSITION.size)
         positions = struct.unpack(f"<{count}Q", raw)
-        longest = HEADER_BYTES + METADATA_BYTES
+        longest = HEADER_BYTES + METADATA_BLOCK_BYTES
         for block, following in pairwise((*positions, start)):
             if not HEADER_BYTES < following - block <= longest:
                 raise damaged(self._file.where, f"its {name} points to {block}")

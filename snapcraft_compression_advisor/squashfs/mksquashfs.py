@@ -13,9 +13,7 @@ from typing import Any
 from ..codecs import CODECS
 from ..core.child import run_child
 from ..core.errors import BadDataError, StorageError, ToolError
-
-MINIMUM_IMAGE_BYTES = 16 * 1024
-"""``snap pack`` grows smaller images (``MinimumSnapSize``, snapd squashfs.go)."""
+from .entry import MINIMUM_IMAGE_BYTES
 
 SYSTEM_SNAP_TYPES = frozenset({"os", "core", "base", "snapd"})
 """Types whose extended attributes and owners ``snap pack`` keeps."""

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from ..codecs import DECOMPRESSORS
+from .entry import SUPERBLOCK_BYTES
 from .image_file import damaged, not_an_image
 
 _LAYOUT = struct.Struct("<5I6H8Q")
-SUPERBLOCK_BYTES = _LAYOUT.size
-"""96: the superblock stands at the very start of the image."""
 
 _MAGIC = 0x73717368  # "hsqs" in the file
 _MAGIC_SWAPPED = 0x68737173  # "sqsh": big-endian, written before version 4

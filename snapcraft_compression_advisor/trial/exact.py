@@ -15,7 +15,7 @@ from ..payload.inventory import exclude_file_text
 from ..payload.layout import Layout, lay_out
 from ..payload.source import Payload, check_packed_size
 from ..squashfs import mksquashfs
-from ..squashfs.entry import EntryKind, ImageBlock
+from ..squashfs.entry import MINIMUM_IMAGE_BYTES, EntryKind, ImageBlock
 from ..squashfs.image import Image
 from .result import (
     CodecTrial,
@@ -85,7 +85,7 @@ def _needed_bytes(payload: Payload) -> int:
     return images * (
         payload.inventory.raw_bytes
         + METADATA_BYTES_PER_ENTRY * len(payload.inventory.entries)
-        + mksquashfs.MINIMUM_IMAGE_BYTES
+        + MINIMUM_IMAGE_BYTES
     )
 
 

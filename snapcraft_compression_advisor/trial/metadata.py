@@ -8,8 +8,7 @@ from operator import mul
 from ..codecs import CODECS
 from ..payload.inventory import Inventory
 from ..payload.source import Payload, SnapPayload
-from ..squashfs.mksquashfs import MINIMUM_IMAGE_BYTES
-from ..squashfs.superblock import SUPERBLOCK_BYTES
+from ..squashfs.entry import MINIMUM_IMAGE_BYTES, SUPERBLOCK_BYTES
 
 PADDING_BYTES = 4096
 """mksquashfs fills an image up to a multiple of this (``mksquashfs.c``, do_pad)."""

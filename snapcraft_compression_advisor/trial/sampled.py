@@ -15,7 +15,6 @@ from ..payload.layout import Layout, lay_out
 from ..payload.source import Payload, SnapPayload
 from .census import Ladder
 from .estimate import Estimate, difference_half_width, estimate_total
-from .exact import run_exact_trial
 from .look import map_in_order, read_block
 from .metadata import (
     METADATA_ERROR,
@@ -105,6 +104,8 @@ def _with_packed(
     lacking = [name for name, codec in result.codecs.items() if not codec.available]
     if not lacking:
         return result
+    from .exact import run_exact_trial  # noqa: PLC0415 # most machines have them
+
     packed = run_exact_trial(payload, progress=progress, names=lacking).codecs
     codecs = {**result.codecs, **packed}
     notes = (

@@ -12,10 +12,8 @@ import pytest
 from image_sources import mksquashfs
 from real_launches import fill_launchable
 from real_payloads import advisor, snap_pack
-from snapcraft_compression_advisor.squashfs.superblock import (
-    SUPERBLOCK_BYTES,
-    parse_superblock,
-)
+from snapcraft_compression_advisor.squashfs.entry import SUPERBLOCK_BYTES
+from snapcraft_compression_advisor.squashfs.superblock import parse_superblock
 from snapcraft_compression_advisor.trial.metadata import PADDING_BYTES
 
 pytestmark = pytest.mark.slow

@@ -12,13 +12,11 @@ from forged_image import ABSENT, metadata_blocks, superblock
 from snapcraft_compression_advisor import codecs
 from snapcraft_compression_advisor.core.errors import BadDataError
 from snapcraft_compression_advisor.squashfs import metadata
+from snapcraft_compression_advisor.squashfs.entry import SUPERBLOCK_BYTES
 from snapcraft_compression_advisor.squashfs.image import Image
 from snapcraft_compression_advisor.squashfs.image_file import ImageFile
 from snapcraft_compression_advisor.squashfs.metadata import MetadataReader
-from snapcraft_compression_advisor.squashfs.superblock import (
-    SUPERBLOCK_BYTES,
-    parse_superblock,
-)
+from snapcraft_compression_advisor.squashfs.superblock import parse_superblock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -11,6 +11,7 @@ from payloads import make_payload
 from snapcraft_compression_advisor.capture.kernel_trace import KernelTrace
 from snapcraft_compression_advisor.capture.metadata_reads import count_blocks
 from snapcraft_compression_advisor.capture.metadata_timing import write_directories
+from snapcraft_compression_advisor.codecs.codec import METADATA_BLOCK_BYTES
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.devices.builtin_devices import find_device
 from snapcraft_compression_advisor.devices.device_file import device_text, parse_device
@@ -27,7 +28,6 @@ from snapcraft_compression_advisor.launch.model import (
 from snapcraft_compression_advisor.launch.profile import PROFILE
 from snapcraft_compression_advisor.launch.stack import average
 from snapcraft_compression_advisor.launch.stack_model import together
-from snapcraft_compression_advisor.squashfs.metadata import METADATA_BYTES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -78,7 +78,7 @@ def test_listings_are_longer_than_a_block_whatever_the_names(tmp_path: Path) -> 
     assert len(directories) > 60
     for directory in directories:
         names = [file.name for file in directory.iterdir()]
-        assert sum(8 + len(name) for name in names) > METADATA_BYTES
+        assert sum(8 + len(name) for name in names) > METADATA_BLOCK_BYTES
         assert min(names) > "!"
 
 
@@ -144,7 +144,7 @@ def test_cost_that_was_not_measured_is_two_requests_and_a_small_block() -> None:
     stored = DEVICE.metadata_block_s("none")
     fill = DEVICE.fill
     assert stored.mid == pytest.approx(
-        2 * fill.block_s.mid + METADATA_BYTES * fill.raw_s_per_byte.mid
+        2 * fill.block_s.mid + METADATA_BLOCK_BYTES * fill.raw_s_per_byte.mid
     )
     assert DEVICE.metadata_block_s("xz").mid > DEVICE.metadata_block_s("lzo").mid
     assert DEVICE.metadata_block_s("lzo").mid > stored.mid

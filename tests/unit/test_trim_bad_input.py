@@ -16,7 +16,7 @@ from snapcraft_compression_advisor.launch.profile import (
     ProfileFile,
     profile_text,
 )
-from snapcraft_compression_advisor.squashfs.mksquashfs import MINIMUM_IMAGE_BYTES
+from snapcraft_compression_advisor.squashfs.entry import MINIMUM_IMAGE_BYTES
 from snapcraft_compression_advisor.trial.metadata import PADDING_BYTES
 
 LIB = "usr/lib/x86_64-linux-gnu"

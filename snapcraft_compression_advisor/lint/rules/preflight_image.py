@@ -18,7 +18,8 @@ from ...preflight.differences import (
     SNAP_FLAGS,
     odd_flags,
 )
-from ...squashfs.mksquashfs import MINIMUM_IMAGE_BYTES, SYSTEM_SNAP_TYPES
+from ...squashfs.entry import MINIMUM_IMAGE_BYTES
+from ...squashfs.mksquashfs import SYSTEM_SNAP_TYPES
 from ..finding import Evidence, Finding, Fix
 from ..rule import Context, Rule, no_image
 
