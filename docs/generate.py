@@ -10,7 +10,7 @@ from command_pages import render_command_reference, render_man_page
 from completion import render_bash_completion
 from glossary_links import with_glossary_links
 from settings_page import render_settings_page
-from snapcraft_compression_advisor.cli.listings import SCHEMAS
+from snapcraft_compression_advisor.cli.listings import SCHEMAS, schema_of
 from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
 from snapcraft_compression_advisor.report.rule_pages import (
     render_rule_index,
@@ -28,7 +28,7 @@ FOLDER = Path(__file__).parent
 def generated_files() -> Mapping[str, str]:
     """Return the text of every generated file by its path in this folder."""
     return {
-        **{f"{name}.schema.json": each.text() for name, each in SCHEMAS.items()},
+        **{f"{name}.schema.json": schema_of(name) for name in SCHEMAS},
         "reference/commands.md": with_glossary_links(render_command_reference()),
         "reference/settings.md": with_glossary_links(render_settings_page()),
         "../share/man/man1/compression-advisor.1": render_man_page(),

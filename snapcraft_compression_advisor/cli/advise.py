@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -14,16 +14,21 @@ from ..analysis import Analysis, analyse
 from ..core.terminal import emit
 from ..launches import price_stacks
 from ..payload.snap_yaml import COMPONENT_TYPE, split_component_name
-from ..payload.source import Payload
 from ..report.answer import advise_page
 from ..report.lines import COLUMNS
-from ..report.model import Page, Section
-from .arguments import EDITS, PATH, REPORT, Arguments, Command, output_arguments
-from .commands import APP_NAME
-from .edits import set_compression
-from .policy_options import ADVICE_ARGUMENTS
-from .record_options import RECORD_ARGUMENTS, check_record_options
-from .surroundings import SURROUNDINGS, Subject, check_stack_options, open_subject
+from ..report.model import Section
+from .commands import (
+    APP_NAME,
+    EDITS,
+    PATH,
+    REPORT,
+    Arguments,
+    Command,
+    exclude,
+    output_arguments,
+)
+from .policy_options import ADVICE_ARGUMENTS, RECORD_ARGUMENTS, check_record_options
+from .subject import SURROUNDINGS, Subject, open_subject
 from .write import (
     check_page_outputs,
     note,
@@ -66,7 +71,11 @@ class AdviseCommand(Command):
     def run(self, parsed_args: argparse.Namespace) -> int | None:
         """Print the advice, and follow it if that is asked for."""
         check_record_options(parsed_args)
-        check_stack_options(parsed_args)
+        exclude(
+            {"--consumer": parsed_args.consumer, "--record": parsed_args.record},
+            "Record the launch of each consumer by itself ('record --installed'), and "
+            "name the recordings with --launch-profile.",
+        )
         check_page_outputs(parsed_args)
         with open_subject(parsed_args, records=True) as subject:
             request = replace(subject.request(), exact=parsed_args.exact)
@@ -82,9 +91,9 @@ class AdviseCommand(Command):
             if parsed_args.format != "text" or parsed_args.report is not None:
                 linted = _linted(subject, analysis)
             command = _command_line(self.config)
-            _write(Found(analysis, command, linted), parsed_args)
-            if subject.project_dir is not None:
-                _follow(analysis, subject.payload, subject.project_dir, parsed_args)
+            _write(analysis, linted, command, parsed_args)
+            if parsed_args.fix or parsed_args.diff:
+                _follow(analysis, subject, parsed_args)
         return os.EX_DATAERR if analysis.missing_programs else None
 
 
@@ -113,79 +122,55 @@ def _command_line(words: object) -> str:
     return shlex.join((APP_NAME, *map(str, words))) if isinstance(words, list) else ""
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """The advice on a payload.
-
-    :param command: command line; empty if it isn't known.
-    :param linted: findings, if it was linted.
-    """
-
-    analysis: Analysis
-    command: str
-    linted: LintedPayload | None
-
-    def page(
-        self,
-        parsed_args: argparse.Namespace,
-        details: Iterable[Section],
-        columns: int = COLUMNS,
-    ) -> Page:
-        """Return the page."""
-        apply = None if parsed_args.fix else ""
-        return advise_page(self.analysis, columns=columns, apply=apply, details=details)
-
-    def details(self) -> Iterator[Section]:
-        """Return what the default leaves out."""
-        from ..report.advise_details import detail_sections  # noqa: PLC0415 # with -v
-
-        return detail_sections(self.analysis, linted=self.linted, command=self.command)
-
-    def json(self) -> str:
-        """Return the advice as JSON."""
-        from ..report.advise_json import advise_json  # noqa: PLC0415 # a text has none
-
-        return advise_json(self.analysis, linted=self.linted, command=self.command)
-
-
-def _write(found: Found, parsed_args: argparse.Namespace) -> None:
+def _write(
+    analysis: Analysis,
+    linted: LintedPayload | None,
+    command: str,
+    parsed_args: argparse.Namespace,
+) -> None:
     """Write the advice as it is wanted; its details are made only if they are."""
     report: Path | None = parsed_args.report
     form = "" if parsed_args.diff else parsed_args.format
+    page = partial(advise_page, analysis, apply=None if parsed_args.fix else "")
+    style = text_style(parsed_args.output)
+    details: tuple[Section, ...] = ()
+    if form == "markdown" or report is not None or (form == "text" and style.verbose):
+        from ..report.advise_details import detail_sections  # noqa: PLC0415 # with -v
+
+        details = tuple(detail_sections(analysis, linted=linted, command=command))
     if form == "json":
-        write_output(found.json(), parsed_args.output)
+        from ..report.advise_json import advise_json  # noqa: PLC0415 # a text has none
+
+        document = advise_json(analysis, linted=linted, command=command)
+        write_output(document, parsed_args.output)
     elif form == "text":
-        style = text_style(parsed_args.output)
-        details = found.details() if style.verbose else ()
-        page = found.page(parsed_args, details, style.wrap_columns)
-        write_page(page, parsed_args)
+        shown = details if style.verbose else ()
+        write_page(page(columns=style.wrap_columns, details=shown), parsed_args)
     if form == "markdown" or report is not None:
         from ..report.charts import chart_sections  # noqa: PLC0415 # a text has none
 
-        charts = chart_sections(found.analysis)
-        page = found.page(parsed_args, (*charts, *found.details()))
+        charted = page(columns=COLUMNS, details=(*chart_sections(analysis), *details))
         if form == "markdown":
-            write_page(page, parsed_args)
+            write_page(charted, parsed_args)
         if report is not None:
-            write_output(print_page(page, report), report)
+            write_output(print_page(charted, report), report)
 
 
 def _follow(
-    analysis: Analysis, payload: Payload, folder: Path, parsed_args: argparse.Namespace
+    analysis: Analysis, subject: Subject, parsed_args: argparse.Namespace
 ) -> None:
-    """Set the compression, or show that, if it is asked for and advised."""
-    advice = analysis.recommendation
-    if not (parsed_args.fix or parsed_args.diff):
-        return
+    """Set the compression that is advised, or show that."""
+    from .edits import set_compression  # noqa: PLC0415 # most runs change nothing
+
+    advice, snap = analysis.recommendation, subject.payload.snap
     if advice.verdict != "change":
         note(f"Nothing to set: the verdict is '{advice.verdict}'")
         return
     component = None
-    if payload.snap.type == COMPONENT_TYPE:
-        _, component = split_component_name(payload.snap.name)
-        component = component or payload.snap.name
+    if snap.type == COMPONENT_TYPE:
+        component = split_component_name(snap.name)[1] or snap.name
     set_compression(
-        folder,
+        subject.project_dir or Path(),
         advice.compression,
         component=component,
         diff=parsed_args.diff,

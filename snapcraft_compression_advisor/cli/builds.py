@@ -21,9 +21,9 @@ from ..refresh.refresh import Refresh, compare_refresh, measure_refresh
 from ..refresh.xdelta3 import check_xdelta3
 from ..report.diff import diff_json, diff_page
 from ..report.refresh import refresh_json, refresh_page
-from .arguments import REPORT, Arguments, Command, details, output_arguments
-from .find_project import find_policy, find_project
+from .commands import REPORT, Arguments, Command, details, output_arguments
 from .policy_options import POLICY_ARGUMENTS, lint_request, policy_options
+from .subject import find_policy, find_project
 from .write import (
     check_outputs,
     check_page_outputs,

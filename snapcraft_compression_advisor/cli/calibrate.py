@@ -13,7 +13,7 @@ from ..capture.cost_fit import MINIMUM_BLOCKS
 from ..core.printable import printable
 from ..core.terminal import emit
 from ..devices.device_file import device_text
-from .arguments import Arguments, Command, details, whole_number
+from .commands import Arguments, Command, details, whole_number
 from .write import check_outputs, note, warn, write_output
 
 _NOISY = 0.05

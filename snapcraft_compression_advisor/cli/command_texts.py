@@ -39,20 +39,16 @@ USUAL = frozenset({
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArgumentText:
-    """An option, or an argument by its place.
+    """An option, or an argument by its place, which has no names.
 
-    :ivar names: an option's, the short one first; none for an argument.
     :ivar metavar: what stands for its value; empty for a flag.
-    :ivar choices: the only values that it takes, if they are few.
-    :ivar text: what it does.
     :ivar is_optional: whether an argument, or an option's value, may be left out.
-    :ivar is_repeated: whether an argument takes several values.
     """
 
     names: tuple[str, ...]
     metavar: str
-    choices: tuple[str, ...]
     text: str
+    choices: tuple[str, ...] = ()
     is_optional: bool = False
     is_repeated: bool = False
 

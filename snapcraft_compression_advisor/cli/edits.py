@@ -13,7 +13,7 @@ from ..lint.finding import Finding, LintReport
 from ..project.edit import Edit, merge_edits
 from ..project.project_file import apply_edit, find_project_file, plan_edit
 from ..project.project_lines import names_no_base, read_project_lines
-from .arguments import EDITS, Arguments, Command, details, exclude
+from .commands import EDITS, Arguments, Command, details
 from .write import note, write_output
 
 
@@ -44,17 +44,6 @@ class SetCommand(Command):
         set_compression(folder, compression, diff=parsed_args.diff)
 
 
-def check_edit_options(parsed_args: argparse.Namespace) -> None:
-    """Refuse to make a change and to show it only.
-
-    :raises UsageError: in that case.
-    """
-    exclude(
-        {"--fix": parsed_args.fix, "--diff": parsed_args.diff},
-        "Use --diff to see the change, --fix to make it.",
-    )
-
-
 def set_compression(
     project_dir: Path,
     compression: str,
@@ -65,9 +54,8 @@ def set_compression(
 ) -> None:
     """Set the compression of a project, or of a component of it, or show the change.
 
-    :param diff: whether to write a patch instead, to a file or the standard output.
-    :raises AdvisorError: if there is no snapcraft.yaml, or one that can't be edited
-        safely; the file is as it was.
+    :param diff: whether to write a patch instead.
+    :raises AdvisorError: if there is no snapcraft.yaml, or it can't be edited safely.
     """
     edit = plan_edit(find_project_file(project_dir), compression, component=component)
     key = f"{edit.path}: compression{'' if component is None else f' of {component}'}"
@@ -94,11 +82,7 @@ def change_file(edit: Edit, *, diff: bool, output: Path | None) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedFixes:
-    """One file's fixes.
-
-    :param findings: those fixed, also by a larger fix of the same payload.
-    :param left: those whose fix conflicts.
-    """
+    """One file's fixes; what is left conflicts with another payload's."""
 
     edit: Edit
     findings: tuple[Finding, ...]
@@ -115,21 +99,21 @@ def plan_fixes(report: LintReport) -> tuple[PlannedFixes, ...]:
         for finding in payload.findings:
             fix = finding.fix
             if fix is not None and fix.safe and fix.edit is not None:
-                by_path.setdefault(fix.edit.path, []).append(
-                    (number, finding, fix.edit)
-                )
+                known = by_path.setdefault(fix.edit.path, [])
+                known.append((number, finding, fix.edit))
     return tuple(map(_plan, by_path.values()))
 
 
 def _plan(fixes: Sequence[tuple[int, Finding, Edit]]) -> PlannedFixes:
+    """Merge fixes; one that is made also counts for others of its payload."""
     edit, made = merge_edits([each for _, _, each in fixes])
     read_project_lines(edit.after, where=str(edit.path))  # has to be YAML still
     numbers = {number for (number, _, _), fits in zip(fixes, made, strict=True) if fits}
-    findings: list[Finding] = []
-    left: list[Finding] = []
-    for (number, finding, _), fits in zip(fixes, made, strict=True):
-        (findings if fits or number in numbers else left).append(finding)
-    return PlannedFixes(edit=edit, findings=tuple(findings), left=tuple(left))
+    return PlannedFixes(
+        edit=edit,
+        findings=tuple(each for number, each, _ in fixes if number in numbers),
+        left=tuple(each for number, each, _ in fixes if number not in numbers),
+    )
 
 
 def apply_fixes(report: LintReport) -> LintReport:
@@ -137,19 +121,18 @@ def apply_fixes(report: LintReport) -> LintReport:
 
     :raises AdvisorError: if a file can't be written; it is as it was.
     """
-    fixed: list[Finding] = []
+    fixed: set[int] = set()
     for plan in plan_fixes(report):
         apply_edit(plan.edit)
-        fixed += plan.findings
+        fixed.update(map(id, plan.findings))
         names = ", ".join(dict.fromkeys(each.rule for each in plan.findings))
         note(f"{plan.edit.path}: fixed {names}")
         for finding in plan.left:
             message = f"{plan.edit.path}: {finding.rule} isn't fixed: its fix conflicts"
             note(f"{message} with another payload's")
-    numbers = {id(finding) for finding in fixed}
     payloads = (
         replace(
-            each, findings=tuple(one for one in each.findings if id(one) not in numbers)
+            each, findings=tuple(one for one in each.findings if id(one) not in fixed)
         )
         for each in report.payloads
     )

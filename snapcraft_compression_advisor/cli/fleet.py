@@ -31,7 +31,7 @@ from ..lint.baseline import Baseline, judge
 from ..report.document import read_page
 from ..report.lint_formats import FORMATS
 from ..settings.policy_parts import SeverityName
-from .arguments import (
+from .commands import (
     Arguments,
     Command,
     details,

@@ -16,9 +16,8 @@ from ..core.errors import UsageError
 from ..launch.launch_set import has_desktop_file, select_apps
 from ..payload.source import Payload
 from ..settings.policy_parts import LAUNCH_TIMEOUT_S
-from .arguments import Arguments, details, exclude
-from .commands import WORD_MARK, WORD_OPTION
-from .record_options import event_arguments
+from .commands import WORD_MARK, WORD_OPTION, Arguments, details, exclude
+from .policy_options import event_arguments
 from .write import note
 
 NO_DISPLAY_ADVICE = (
@@ -43,8 +42,7 @@ def open_launch(
 ) -> Iterator[ChosenLaunch]:
     """Choose a launch, bring a display, and isolate the launch unless it is unconfined.
 
-    :raises AdvisorError: if arguments don't fit together or don't fit the payload, or a
-        launch can't be isolated here.
+    :raises AdvisorError: if arguments don't fit, or launches can't be isolated here.
     """
     is_isolated = not (parsed_args.unconfined or parsed_args.chroot)
     with launch_display(parsed_args, is_isolated=is_isolated):
@@ -63,8 +61,6 @@ def launch_display(
     """Bring a display for launches that need one; nothing without Xvfb.
 
     An isolated launch isn't shown the user's own, unless that is named.
-
-    :raises AdvisorError: if Xvfb doesn't start.
     """
     if parsed_args.display or (os.environ.get("DISPLAY") and not is_isolated):
         yield
@@ -125,10 +121,9 @@ def chosen_event(
 
 
 def chosen_app(parsed_args: argparse.Namespace, payload: Payload) -> str:
-    """Return the app whose launch this is.
+    """Return the app that is named, else the one that advice looks at first.
 
-    The one named; else the app that advice on this payload looks at first; for a
-    command in a snap without apps, the snap's name.
+    For a command in a snap without apps, the snap's name.
 
     :raises UsageError: if the snap has no such app, or none at all.
     """

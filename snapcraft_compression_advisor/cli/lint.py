@@ -7,11 +7,12 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import ClassVar
 
 from .. import __version__
-from ..core.errors import AdvisorError, UsageError
+from ..core.errors import AdvisorError
 from ..core.files import open_regular
 from ..core.terminal import emit
 from ..lint.all_rules import ALL_RULES
@@ -26,19 +27,27 @@ from ..preflight.packing import read_previous
 from ..report.lint_formats import FORMATS
 from ..report.lint_formats.phrases import verdict_text
 from ..report.lint_formats.saved import BASELINE, parse_baseline
-from .arguments import (
+from .commands import (
     EDITS,
     PAYLOAD_DEFAULT,
     Arguments,
     Command,
+    check_edit_options,
     details,
+    exclude,
     output_arguments,
     stack_arguments,
 )
-from .edits import apply_fixes, check_edit_options, fixes_diff
-from .find_project import find_policy, find_project
-from .policy_options import RULE_ARGUMENTS, lint_request, policy_options
-from .record_options import RECORD_ARGUMENTS, check_record_options, with_recordings
+from .edits import apply_fixes, fixes_diff
+from .policy_options import (
+    RECORD_ARGUMENTS,
+    RULE_ARGUMENTS,
+    check_record_options,
+    lint_request,
+    policy_options,
+    with_recordings,
+)
+from .subject import find_policy, find_project
 from .write import check_outputs, note, write_findings, write_output
 
 FINDINGS_STATUS = 1
@@ -99,7 +108,13 @@ class LintCommand(Command):
 
     def run(self, parsed_args: argparse.Namespace) -> int | None:
         """Print the findings, and fix what is to be fixed."""
-        _check_options(parsed_args)
+        check_edit_options(parsed_args)
+        exclude(
+            {
+                "--diff": parsed_args.diff,
+                "a baseline": parsed_args.baseline or parsed_args.write_baseline,
+            }
+        )
         check_record_options(parsed_args)
         kept: Path | None = parsed_args.write_baseline
         check_outputs(
@@ -134,26 +149,21 @@ class LintCommand(Command):
             write_output(fixes_diff(report), parsed_args.output, kept="patch")
         else:
             report = _write(report, baseline, parsed_args)
-        status = _status(outcomes, report)
-        if status == FINDINGS_STATUS and (
-            parsed_args.exit_zero or (kept and baseline is None)
-        ):
-            return os.EX_OK
-        if status == FINDINGS_STATUS:
-            word, why = verdict_text(report)
-            note(f"{word.lower()}: {why}")
-        return status
+        errors = [each.error_status for each in outcomes if each.error_status]
+        excused = parsed_args.exit_zero or (kept and baseline is None)
+        if errors or excused or not failing(report):
+            return errors[0] if errors else os.EX_OK
+        word, why = verdict_text(report)
+        note(f"{word.lower()}: {why}")
+        return FINDINGS_STATUS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What came of one payload.
-
-    :param error_status: exit status of the error that kept it from being linted.
-    """
+    """What came of one payload; the status is of the error that prevented a lint."""
 
     linted: LintedPayload
-    error_status: int | None = None
+    error_status: int = os.EX_OK
 
 
 def lint_path(
@@ -162,11 +172,7 @@ def lint_path(
     project_dir: Path | None = None,
     failed: AdvisorError | None = None,
 ) -> Outcome:
-    """Lint a payload, or note why that isn't possible.
-
-    :param project_dir: None if the project is the one beside the payload.
-    :param failed: why it isn't possible, if that is known.
-    """
+    """Lint a payload, or note why that isn't possible; that may be known already."""
     name = ""
     emit.progress(f"Linting {path}")
     try:
@@ -214,36 +220,28 @@ def _recorded(
 def _requests(
     parsed_args: argparse.Namespace, paths: Sequence[Path], until: ExitStack
 ) -> dict[Path, LintRequest]:
-    """Return what each payload is to be checked against, by its own project's policy.
-
-    Payloads with the same policy have the same request.
-
-    :param until: closes the snaps that are compared with.
-    """
+    """Return what each payload is checked against: one request for each policy."""
     options = policy_options(parsed_args)
-    files = {
-        path: parsed_args.policy or find_policy(path, parsed_args.project)
-        for path in paths
-    }
-    by_file = {
-        file: lint_request(file, options) for file in dict.fromkeys(files.values())
-    }
+    previous = tuple(map(read_previous, dict.fromkeys(parsed_args.previous)))
 
     def opened(paths: Sequence[Path | str]) -> tuple[Payload, ...]:
         return tuple(until.enter_context(open_payload(Path(path))) for path in paths)
 
-    previous = tuple(map(read_previous, dict.fromkeys(parsed_args.previous)))
-    by_file = {
-        file: replace(
-            each,
+    @cache
+    def request(file: Path | None) -> LintRequest:
+        made = lint_request(file, options)
+        return replace(
+            made,
             resquash=parsed_args.resquash,
             previous=previous,
-            bases=opened(parsed_args.base or each.policy.bases),
-            content=opened(parsed_args.content or each.policy.contents),
+            bases=opened(parsed_args.base or made.policy.bases),
+            content=opened(parsed_args.content or made.policy.contents),
         )
-        for file, each in by_file.items()
+
+    return {
+        path: request(parsed_args.policy or find_policy(path, parsed_args.project))
+        for path in paths
     }
-    return {path: by_file[file] for path, file in files.items()}
 
 
 def _write(
@@ -252,8 +250,11 @@ def _write(
     """Write the report, fixed first if it is to be; return the findings that count."""
     if parsed_args.fix:
         report = apply_fixes(report)
-    if parsed_args.write_baseline is not None:
-        _keep_baseline(report, parsed_args.write_baseline)
+    kept = parsed_args.write_baseline
+    if kept and any(payload.error is not None for payload in report.payloads):
+        note(f"Not written: {kept}, because some payloads couldn't be linted")
+    elif kept:
+        write_findings("json", report, kept)
     if baseline is not None:
         report = judge(report, baseline)
     write_findings(parsed_args.format, report, parsed_args.output)
@@ -262,34 +263,12 @@ def _write(
     return report.counting()
 
 
-def _check_options(parsed_args: argparse.Namespace) -> None:
-    """Refuse options that contradict each other."""
-    check_edit_options(parsed_args)
-    if parsed_args.diff and (parsed_args.baseline or parsed_args.write_baseline):
-        message = "--diff can't be combined with a baseline"
-        raise UsageError(message, resolution="Leave out one of the two.")
-
-
-def _status(outcomes: Sequence[Outcome], report: LintReport) -> int:
-    """Return the exit status: an error's before that of findings."""
-    for outcome in outcomes:
-        if outcome.error_status is not None:
-            return outcome.error_status
-    return FINDINGS_STATUS if failing(report) else os.EX_OK
-
-
 def _open_baseline(
     parsed_args: argparse.Namespace,
     requests: Mapping[Path, LintRequest],
     until: ExitStack,
 ) -> Baseline:
-    """Read a baseline: a saved report, or a build, which is linted as it will be now.
-
-    :param requests: of the payloads to be linted, whose policy and project count for
-        the build too.
-    :param until: closes the build's file.
-    :raises AdvisorError: if it is neither, of another schema version, or broken.
-    """
+    """Read a baseline: a saved report, or a build, linted as its snap is now."""
     path: Path = parsed_args.baseline
     content = _report_text(path)
     if content is not None:
@@ -308,14 +287,6 @@ def _open_baseline(
     )
     report = LintReport(version=__version__, payloads=(linted,))
     return Baseline(where=str(path), report=report, payload=payload)
-
-
-def _keep_baseline(report: LintReport, path: Path) -> None:
-    """Write a report as the next run's baseline; one with holes isn't written."""
-    if any(payload.error is not None for payload in report.payloads):
-        note(f"Not written: {path}, because some payloads couldn't be linted")
-    else:
-        write_findings("json", report, path)
 
 
 def _report_text(path: Path) -> bytes | None:

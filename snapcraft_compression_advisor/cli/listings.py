@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 from importlib import import_module
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
-from .arguments import Arguments, Command, details, output_arguments
+from .commands import Arguments, Command, details, output_arguments
 from .write import write_output, write_page
 
 
@@ -22,7 +22,7 @@ class DevicesCommand(Command):
 
     arguments: ClassVar[Arguments] = {
         "[NAME]": "a device profile (default: all)",
-        **output_arguments(("text", "json", "markdown")),
+        **output_arguments(),
     }
 
     def run(self, parsed_args: argparse.Namespace) -> None:
@@ -74,54 +74,41 @@ class RuleCommand(Command):
         write_output(text, None)
 
 
-class Schema(NamedTuple):
-    """A kind of document.
-
-    :ivar what: what documents of it are, for the list.
-    :ivar source: module and class of what is read, or the name of what is written.
-    """
-
-    what: str
-    source: str
-
-    def text(self) -> str:
-        """Return its JSON Schema."""
-        module, _, name = self.source.partition(":")
-        if not name:
-            from ..report.document import schema_text  # noqa: PLC0415 # rarely asked for
-
-            return schema_text(self.source)
-        from ..core.documents import json_schema_text  # noqa: PLC0415 # as above
-
-        holder = import_module(f"snapcraft_compression_advisor.{module}")
-        return json_schema_text(getattr(holder, name))
-
-
-_WRITTEN = {
-    "diff": "'diff --format json'",
-    "lint": "'lint --format json'",
-    "measure": "'measure --format json'",
-    "prefetch": "'prefetch --format json'",
-    "refresh": "'refresh --format json'",
-    "report": "'advise --format json'",
-    "trim": "'trim --format json'",
-}
-
-
-SCHEMAS: Mapping[str, Schema] = {
-    "compression-advisor": Schema(
+SCHEMAS: Mapping[str, tuple[str, str]] = {
+    "compression-advisor": (
         "compression-advisor.yaml, a project's settings",
         "settings.lint_policy:LintPolicy",
     ),
-    "device": Schema(
-        "device profiles, as 'calibrate' writes them", "devices.device_model:DeviceFile"
+    "device": (
+        "device profiles, as 'calibrate' writes them",
+        "devices.device_model:DeviceFile",
     ),
-    "launch-profile": Schema(
-        "recorded launches, as 'record' writes them", "launch.profile:LaunchProfile"
+    "launch-profile": (
+        "recorded launches, as 'record' writes them",
+        "launch.profile:LaunchProfile",
     ),
-    **{name: Schema(what, name) for name, what in _WRITTEN.items()},
+    **{
+        name: (f"'{name} --format json'", name)
+        for name in ("diff", "lint", "measure", "prefetch", "refresh")
+    },
+    "report": ("'advise --format json'", "report"),
+    "trim": ("'trim --format json'", "trim"),
 }
-"""By name. The files in ``docs`` are made from these as well."""
+"""By name what documents of a kind are, and where their schema comes from: module and
+class of what is read, or the name of what is written."""
+
+
+def schema_of(name: str) -> str:
+    """Return a JSON Schema by its name."""
+    module, _, model = SCHEMAS[name][1].partition(":")
+    if not model:
+        from ..report import document  # noqa: PLC0415 # each has its own modules
+
+        return document.schema_text(module)
+    from ..core.documents import json_schema_text  # noqa: PLC0415 # as above
+
+    holder = import_module(f"snapcraft_compression_advisor.{module}")
+    return json_schema_text(getattr(holder, model))
 
 
 class SchemaCommand(Command):
@@ -145,6 +132,6 @@ class SchemaCommand(Command):
         """Print one schema, or the list."""
         wanted: str | None = parsed_args.name
         width = max(map(len, SCHEMAS))
-        lines = (f"{name:{width}}  {each.what}\n" for name, each in SCHEMAS.items())
-        text = "".join(lines) if wanted is None else SCHEMAS[wanted].text()
+        lines = (f"{name:{width}}  {what}\n" for name, (what, _) in SCHEMAS.items())
+        text = "".join(lines) if wanted is None else schema_of(wanted)
         write_output(text, None)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import atexit
-import ctypes
 import errno
 import gc
 import io
 import os
-import platform
 import signal
 import sys
 import tempfile
@@ -30,8 +28,6 @@ from ..core.deferred_signals import HELD_BACK, DeferredSignals
 from ..core.errors import AdvisorError, StorageError
 from ..core.result_store import OFF, VARIABLE, keeping_results
 from ..core.terminal import emit
-from ..core.units import MIB
-from .command_texts import help_text
 from .commands import APP_NAME, command_named, make_dispatcher, split_command
 from .write import (
     discard_broken_pipes,
@@ -51,10 +47,6 @@ _NEW_OBJECTS_PER_COLLECTION = 1_000_000
 """To look through 100,000 took 0.05 s. A lint leaves some 300 objects in cycles."""
 _SWITCH_INTERVAL_S = 0.0001
 """Advice took 0.95 of the time with 0.5 ms (median of 10); 0.03 ms is no better."""
-
-_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # malloc.h of the GNU C library
-_KEPT_BLOCK_BYTES = 32 * MIB  # its HEAP_MAX_SIZE / 2, the most that it takes
-_KEPT_BYTES = 256 * MIB
 
 _WHILE_IMPORTED = {"PYDANTIC_DISABLE_PLUGINS": "__all__", "OPENBLAS_NUM_THREADS": "1"}
 """Environment variables that libraries read while they are imported."""
@@ -143,15 +135,10 @@ def _be_quick() -> None:
     """Set the interpreter up for short runs of a few threads that compute.
 
     Most objects live to the end. Workers wait for the interpreter's lock after each
-    block; at the usual 5 ms, as long as the block took. Memory that the codecs give
-    back they take again: to fetch it anew from the kernel takes a tenth of a trial.
+    block; at the usual 5 ms, as long as the block took.
     """
     gc.set_threshold(_NEW_OBJECTS_PER_COLLECTION)
     sys.setswitchinterval(_SWITCH_INTERVAL_S)
-    if sys.platform == "linux" and platform.libc_ver()[0] == "glibc":
-        library = ctypes.CDLL(None)
-        library.mallopt(_M_MMAP_THRESHOLD, _KEPT_BLOCK_BYTES)
-        library.mallopt(_M_TRIM_THRESHOLD, _KEPT_BYTES)
 
 
 @contextmanager
@@ -173,7 +160,7 @@ def _quick_imports() -> Iterator[None]:
 def _dispatch(arguments: list[str]) -> int:
     arguments = split_command(arguments)
     if not arguments:
-        raise ArgumentParsingError(help_text([]) or "")
+        raise ArgumentParsingError(_help([], ""))
     with _quick_imports():
         dispatcher = make_dispatcher(command_named(arguments))
     try:
@@ -183,12 +170,18 @@ def _dispatch(arguments: list[str]) -> int:
         options = dispatcher.pre_parse_args(arguments)
         dispatcher.load_command(arguments)
     except ProvideHelpException as text:
-        write_output(help_text(arguments) or f"{text}\n", None)
+        write_output(_help(arguments, f"{text}\n"), None)
         return os.EX_OK
     if options["no_cache"]:
         os.environ[VARIABLE] = OFF  # also for the processes that a fleet starts
     with keeping_results():
         return dispatcher.run() or os.EX_OK
+
+
+def _help(arguments: list[str], other: str) -> str:
+    from .command_texts import help_text  # noqa: PLC0415 # most runs need none
+
+    return help_text(arguments) or other
 
 
 def _start_emitter() -> None:

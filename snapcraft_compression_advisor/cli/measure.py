@@ -22,7 +22,7 @@ from ..launch.fit import FittedProfile
 from ..launch.profile import read_profile
 from ..payload.source import Payload, find_payload, open_payload
 from ..report.measure import measure_json, measure_page
-from .arguments import (
+from .commands import (
     PATH,
     Arguments,
     Command,

@@ -24,7 +24,7 @@ from ..launch.launch_set import Method
 from ..launch.profile import LaunchProfile, ProfileFile, profile_text
 from ..payload.source import Payload, find_payload, open_payload
 from ..report.words import WINDOW_PHRASES
-from .arguments import PATH, Arguments, Command, details, exclude
+from .commands import PATH, Arguments, Command, details, exclude
 from .launch_arguments import (
     LAUNCH_ARGUMENTS,
     chosen_app,
@@ -111,10 +111,7 @@ def _profile(parsed_args: argparse.Namespace, payload: Payload) -> LaunchProfile
 
 
 def _from_mount(method: Method | None) -> bool:
-    """Return whether to record from a mount, as root does by default.
-
-    :raises UsageError: if that is wanted and isn't possible.
-    """
+    """Return whether to record from a mount, as root does by default."""
     mounts = can_mount() and can_drop_caches()
     if method == "residency" and not mounts:
         message = "Recording from a mount needs root and a loop device"
@@ -126,10 +123,7 @@ def _from_mount(method: Method | None) -> bool:
 
 
 def installed_profile(parsed_args: argparse.Namespace) -> LaunchProfile:
-    """Record the launch that ``--installed`` names.
-
-    :raises AdvisorError: if it can't be recorded.
-    """
+    """Record the launch that ``--installed`` names."""
     for name, given in _NOT_OF_INSTALLED.items():
         exclude(
             {"--installed": True, given: getattr(parsed_args, name)},

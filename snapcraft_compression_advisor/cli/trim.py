@@ -16,7 +16,7 @@ from ..project.project_file import find_project_file, read_project_file
 from ..report.trim import sure_filters, trim_json, trim_page, trim_yaml
 from ..trim.parts import parts_of_files
 from ..trim.plan import plan_trim
-from .arguments import (
+from .commands import (
     EDITS,
     FORMATS,
     PATH,
@@ -28,10 +28,8 @@ from .arguments import (
     whole_number,
 )
 from .edits import change_file
-from .find_project import find_project_folder
-from .policy_options import POLICY_ARGUMENTS
-from .record_options import told_here
-from .surroundings import STACK_ARGUMENTS, Subject, open_subject
+from .policy_options import POLICY_ARGUMENTS, told_here
+from .subject import STACK_ARGUMENTS, Subject, find_project_folder, open_subject
 from .write import check_outputs, note, write_output, write_page
 
 if TYPE_CHECKING:
@@ -97,8 +95,13 @@ class TrimCommand(Command):
                     _edit(plan, file)  # what can't be written fails at once
                 proof = _proof(subject, plan, parsed_args.runs)
                 plan = plan.only(proof.groups)
-        if not parsed_args.diff:
-            _write(plan, proof, _part_names(folder), parsed_args)
+        risky, names = parsed_args.risky, _part_names(folder)
+        if parsed_args.format == "yaml" and not parsed_args.diff:
+            text = trim_yaml(plan, risky=risky, part_names=names)
+            write_output(text, parsed_args.output)
+        elif not parsed_args.diff:
+            page = trim_page(plan, risky=risky, proof=proof, part_names=names)
+            write_page(page, parsed_args, trim_json(plan, proof))
         if file is not None:
             _check_proof(proof)
             _change(plan, file, parsed_args)
@@ -112,21 +115,6 @@ def _proof(subject: Subject, plan: TrimPlan, runs: int) -> Proof:
     starts = Starts(told=told_here(), recordings=subject.lint.policy.record)
     with seeing(starts, subject.payload, subject.surroundings) as seen:
         return prove_trim(subject.payload, plan, seen, runs=runs)
-
-
-def _write(
-    plan: TrimPlan,
-    proof: Proof | None,
-    names: tuple[str, ...],
-    parsed_args: argparse.Namespace,
-) -> None:
-    risky = parsed_args.risky
-    if parsed_args.format == "yaml":
-        text = trim_yaml(plan, risky=risky, part_names=names)
-        write_output(text, parsed_args.output)
-    else:
-        page = trim_page(plan, risky=risky, proof=proof, part_names=names)
-        write_page(page, parsed_args, trim_json(plan, proof))
 
 
 def _change(plan: TrimPlan, file: Path, parsed_args: argparse.Namespace) -> None:
@@ -153,10 +141,7 @@ def _part_names(folder: Path | None) -> tuple[str, ...]:
 
 
 def _check_proof(proof: Proof | None) -> None:
-    """Refuse to write what was to be proven and couldn't be.
-
-    :raises ToolError: if an app can't be started here even with all files.
-    """
+    """Refuse to write if an app can't be started here even with all files."""
     for app in proof.apps if proof is not None else ():
         if app.problem is not None:
             message = f"Nothing is written: {app.app} can't be started here"
@@ -168,10 +153,7 @@ def _check_proof(proof: Proof | None) -> None:
 
 
 def _edit(plan: TrimPlan, file: Path) -> Edit:
-    """Return what adds all of the filters to a project file.
-
-    :raises AdvisorError: if a file's part isn't known, or it can't be edited.
-    """
+    """Return what adds all of the filters, whose parts must be known, to a project."""
     filters = sure_filters(plan)
     if "" in filters:
         message = f"{file}: which part brought {filters[''][0]!r} isn't known"

@@ -65,11 +65,8 @@ def discard_broken_pipes() -> None:
 
 
 def check_outputs(*paths: Path | None) -> None:
-    """Refuse what can't be written, before the work that makes it.
+    """Refuse what can't be written, before the work that makes it; change nothing.
 
-    Nothing is created and nothing is changed.
-
-    :param paths: as :func:`write_output` takes them.
     :raises StorageError: if one can't be written.
     """
     for path in paths:
@@ -98,10 +95,8 @@ def write_error(text: str) -> None:
 
 
 def write_output(text: str, path: Path | None, *, kept: Kept | None = None) -> None:
-    """Write a report; a file is complete or not there.
+    """Write a report to the standard output, or a file, which is complete or not there.
 
-    :param path: a file to replace; ``None`` for the standard output.
-    :param kept: what the text has of its own beside lines.
     :raises StorageError: if the file can't be written.
     """
     if path is not None:
@@ -146,24 +141,17 @@ def write_file(content: bytes, path: Path) -> None:
     note(f"Report written to {path}")
 
 
-def is_verbose() -> bool:
-    """Return whether the user wants details: ``-v``."""
-    return emit.get_mode() not in {EmitterMode.QUIET, EmitterMode.BRIEF}
-
-
 def text_style(output: Path | None) -> TextStyle:
     """Return how text looks in a file, or on the standard output; verbose with -v."""
     from ..report.lines import FILE_STYLE, style_for  # noqa: PLC0415 # help has none
 
     style = FILE_STYLE if output else style_for(sys.stdout, os.environ)
-    return style.with_all() if is_verbose() else style
+    is_brief = emit.get_mode() in {EmitterMode.QUIET, EmitterMode.BRIEF}
+    return style if is_brief else style.with_all()
 
 
 def write_page(page: Page, parsed_args: argparse.Namespace, document: str = "") -> None:
-    """Write a page in the format that is wanted.
-
-    :param document: it as JSON.
-    """
+    """Write a page in the format that is wanted, or the document for JSON."""
     form, output = parsed_args.format, parsed_args.output
     if form == "json":
         text = document
@@ -181,9 +169,7 @@ def write_page(page: Page, parsed_args: argparse.Namespace, document: str = "") 
 def check_page_outputs(parsed_args: argparse.Namespace) -> None:
     """Refuse early what can't be written after minutes of work.
 
-    :raises UsageError: if the ending of the page's name is of no known form.
-    :raises ToolError: if an HTML page needs what isn't installed.
-    :raises StorageError: if a file can't be written.
+    :raises AdvisorError: if a file, or a page of that name, can't be written.
     """
     path: Path | None = parsed_args.report
     check_page_name(path, "report")
@@ -193,7 +179,6 @@ def check_page_outputs(parsed_args: argparse.Namespace) -> None:
 def check_page_name(path: Path | None, example: str) -> None:
     """Refuse a page that is neither HTML nor Markdown, or HTML that can't be made.
 
-    :param example: name without an ending.
     :raises AdvisorError: in that case.
     """
     if path is None or path.suffix.lower() == ".md":
@@ -233,10 +218,7 @@ def _check_stdout() -> None:
 
 
 def _check_file(path: Path) -> None:
-    """Try to write where a file is to be.
-
-    :raises OSError: if that isn't possible.
-    """
+    """Try to write where a file is to be."""
     if path.exists() and not path.is_file():  # /dev/stdout, a FIFO: it may be waiting
         if path.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))

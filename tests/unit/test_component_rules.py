@@ -12,7 +12,7 @@ from lint_contexts import edited, found_by, make_context, make_project
 from payloads import make_payload
 from snapcraft_compression_advisor.advice.evidence import Evidence, Policy, Saving
 from snapcraft_compression_advisor.advice.recommendation import recommend
-from snapcraft_compression_advisor.cli.find_project import find_project
+from snapcraft_compression_advisor.cli.subject import find_project
 from snapcraft_compression_advisor.core.errors import BadDataError, UsageError
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.lint.lint import lint_payload

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from payloads import MemoryPayload
-from snapcraft_compression_advisor.cli import surroundings
-from snapcraft_compression_advisor.cli.surroundings import installed_snap
+from snapcraft_compression_advisor.cli import subject
+from snapcraft_compression_advisor.cli.subject import installed_snap
 from snapcraft_compression_advisor.core.errors import UsageError
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.launch.launch_set import LaunchFile, LaunchSet
@@ -252,8 +252,8 @@ def test_an_installed_snap_is_read_from_its_image_where_that_is_allowed(
     (mounts / "core24/7/meta/snap.yaml").touch()
     (mounts / "core24/current").symlink_to("7")
     images.mkdir()
-    monkeypatch.setattr(surroundings, "SNAP_MOUNTS", mounts)
-    monkeypatch.setattr(surroundings, "SNAP_BLOBS", images)
+    monkeypatch.setattr(subject, "SNAP_MOUNTS", mounts)
+    monkeypatch.setattr(subject, "SNAP_BLOBS", images)
     assert installed_snap("core24") == mounts / "core24/current"
     image = images / "core24_7.snap"
     image.touch()

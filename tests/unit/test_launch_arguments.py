@@ -16,8 +16,7 @@ from snapcraft_compression_advisor.capture.launch_event import (
     window_mapped,
     window_or_exit,
 )
-from snapcraft_compression_advisor.cli.arguments import add_arguments
-from snapcraft_compression_advisor.cli.commands import split_command
+from snapcraft_compression_advisor.cli.commands import add_arguments, split_command
 from snapcraft_compression_advisor.cli.launch_arguments import (
     LAUNCH_ARGUMENTS,
     chosen_app,

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from snapcraft_compression_advisor.cli.arguments import add_arguments
-from snapcraft_compression_advisor.cli.listings import SCHEMAS
+from snapcraft_compression_advisor.cli.commands import add_arguments
+from snapcraft_compression_advisor.cli.listings import schema_of
 from snapcraft_compression_advisor.cli.policy_options import (
     ADVICE_ARGUMENTS,
     policy_options,
@@ -242,16 +242,14 @@ def test_a_number_that_no_float_holds_is_refused(text: str) -> None:
 
 def test_schema_for_editors_is_up_to_date() -> None:
     path = DOCS / "compression-advisor.schema.json"
-    assert path.read_text() == SCHEMAS["compression-advisor"].text(), (
-        "run docs/generate.py"
-    )
-    properties = json.loads(SCHEMAS["compression-advisor"].text())["properties"]
+    assert path.read_text() == schema_of("compression-advisor"), "run docs/generate.py"
+    properties = json.loads(schema_of("compression-advisor"))["properties"]
     assert "fail-on" in properties
     assert "fail_on" not in properties
 
 
 def test_schema_for_editors_takes_one_text_for_a_list_as_the_loader_does() -> None:
-    schema = json.loads(SCHEMAS["compression-advisor"].text())
+    schema = json.loads(schema_of("compression-advisor"))
     for value in ("launch.json", ["launch.json", "other.json"]):
         jsonschema.validate({"launch-profile": value}, schema)
     jsonschema.validate({"ignore": "SCA305"}, schema)
@@ -289,7 +287,7 @@ def test_cold_start_is_spelt_like_all_durations() -> None:
 
 
 def test_schema_takes_what_the_model_takes() -> None:
-    schema = json.loads(SCHEMAS["compression-advisor"].text())
+    schema = json.loads(schema_of("compression-advisor"))
     for value in (0.5, "0.5", "0.5s", "20%"):
         jsonschema.validate({"min-saving": value}, schema)
     for value in (0, "0.5 h", "1e3", "300MB"):

@@ -13,7 +13,7 @@ import pytest
 
 from measurements import COLD_S, make_measurement
 from snapcraft_compression_advisor.capture.samples import Sample
-from snapcraft_compression_advisor.cli.listings import SCHEMAS
+from snapcraft_compression_advisor.cli.listings import schema_of
 from snapcraft_compression_advisor.cli.main import main
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.devices.builtin_devices import (
@@ -27,7 +27,6 @@ from snapcraft_compression_advisor.report.devices import (
     devices_page,
     render_devices_json,
 )
-from snapcraft_compression_advisor.report.document import schema_text
 from snapcraft_compression_advisor.report.guess import LISTED_FILES, guess_page
 from snapcraft_compression_advisor.report.lines import FILE_STYLE, TextStyle
 from snapcraft_compression_advisor.report.markdown_printer import print_markdown
@@ -101,7 +100,7 @@ def test_json_fits_the_schema() -> None:
         make_measurement(runs=1),
     ):
         text = measure_json(measurement)
-        jsonschema.validate(json.loads(text), json.loads(schema_text("measure")))
+        jsonschema.validate(json.loads(text), json.loads(schema_of("measure")))
 
 
 def test_json_holds_every_run() -> None:
@@ -298,7 +297,7 @@ def test_each_profile_in_json_is_a_file_for_device() -> None:
     assert [each["name"] for each in report["devices"]] == [
         d.name for d in builtin_devices()
     ]
-    schema = json.loads(SCHEMAS["device"].text())
+    schema = json.loads(schema_of("device"))
     for each in report["devices"]:
         jsonschema.validate(each, schema)
         parse_device(json.dumps(each).encode(), where="device.json")

@@ -16,7 +16,7 @@ from image_bombs import aliases
 from machine import write_script
 from payloads import MemoryPayload, make_payload
 from snapcraft_compression_advisor.capture.samples import Sample
-from snapcraft_compression_advisor.cli.listings import SCHEMAS
+from snapcraft_compression_advisor.cli.listings import schema_of
 from snapcraft_compression_advisor.core.errors import (
     BadDataError,
     ToolError,
@@ -219,7 +219,7 @@ def test_advice_is_yes_only_where_the_gain_is_clear(
     assert verdict in text
     assert ("command-chain: [prefetch/player]" in text) == verdict.startswith("YES")
     report = json.loads(prefetch_json(plan, found, "player"))
-    jsonschema.validate(report, json.loads(SCHEMAS["prefetch"].text()))
+    jsonschema.validate(report, json.loads(schema_of("prefetch")))
     assert report["proof"]["advice"] == verdict.partition(",")[0].lower()
 
 

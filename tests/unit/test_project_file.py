@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from snapcraft_compression_advisor.cli.find_project import find_project_folder
+from snapcraft_compression_advisor.cli.subject import find_project_folder
 from snapcraft_compression_advisor.core.errors import (
     BadDataError,
     NoInputError,

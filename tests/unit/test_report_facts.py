@@ -22,7 +22,7 @@ from reports import (
     make_stored,
 )
 from snapcraft_compression_advisor.advice.evidence import Deltas, Habits
-from snapcraft_compression_advisor.cli.listings import SCHEMAS
+from snapcraft_compression_advisor.cli.listings import schema_of
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.launch.fit import FittedProfile
 from snapcraft_compression_advisor.launch.model import estimate_launch
@@ -31,7 +31,6 @@ from snapcraft_compression_advisor.lint.rules.compression import lzo_would_gain
 from snapcraft_compression_advisor.payload.layout import make_layout
 from snapcraft_compression_advisor.report.advise_details import blocks_known
 from snapcraft_compression_advisor.report.advise_json import advise_json
-from snapcraft_compression_advisor.report.document import schema_text
 from snapcraft_compression_advisor.report.files import (
     file_kinds,
     heavy_files,
@@ -93,7 +92,7 @@ def test_text_tells_who_can_change_what(columns: int) -> None:
 
 def test_json_of_a_stack_fits_its_schema() -> None:
     text = advise_json(stacked())
-    jsonschema.validate(json.loads(text), json.loads(schema_text("report")))
+    jsonschema.validate(json.loads(text), json.loads(schema_of("report")))
     (launch,) = read_document(text).launches
     assert [(each.codec, each.taken_as, each.other_codec) for each in launch.stack] == [
         ("xz", "xz", "lzo"),
@@ -226,7 +225,7 @@ def test_whole_images_are_downloaded_without_deltas() -> None:
 @pytest.mark.parametrize("deltas", ["none", "xdelta3", "snap-1-1-xdelta3"])
 def test_json_has_the_month_(deltas: Deltas) -> None:
     written = advise_json(with_month(make_analysis(), habits(deltas)))
-    jsonschema.validate(json.loads(written), json.loads(SCHEMAS["report"].text()))
+    jsonschema.validate(json.loads(written), json.loads(schema_of("report")))
     month = read_document(written).month
     assert month is not None
     assert (month.refreshes, month.cold_launches, month.deltas) == (2, 21, deltas)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
 from elf_files import EM_AARCH64, make_elf
-from snapcraft_compression_advisor.cli.listings import SCHEMAS
+from snapcraft_compression_advisor.cli.listings import schema_of
 from snapcraft_compression_advisor.cli.main import main
 from snapcraft_compression_advisor.launch.profile import ProfileFile
 from snapcraft_compression_advisor.trim.parts import parts_of_files
@@ -115,7 +115,7 @@ def groups(
 ) -> dict[str, list[dict[str, object]]]:
     assert trim(project, "--format", "json") == 0
     report = json.loads(capsys.readouterr().out)
-    jsonschema.validate(report, json.loads(SCHEMAS["trim"].text()))
+    jsonschema.validate(report, json.loads(schema_of("trim")))
     found: dict[str, list[dict[str, object]]] = {}
     for group in report["groups"]:
         found.setdefault(group["reason"], []).append(group)

@@ -1,4 +1,4 @@
-"""What ``advise`` and ``trim`` analyse: a payload, its project, snaps around it."""
+"""What is analysed: a payload, its project and policy, snaps around it."""
 
 from __future__ import annotations
 
@@ -8,14 +8,17 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
+from fnmatch import fnmatch
+from functools import cache
+from pathlib import Path, PurePath
 
 from ..analysis import Request
-from ..core.errors import AdvisorError, UsageError
+from ..core.errors import AdvisorError, NoInputError, UsageError
 from ..core.printable import printable
 from ..launches import Consumer, Surroundings
-from ..lint.project import ProjectFile
+from ..lint.project import ProjectFile, project_of_component, read_project
 from ..lint.request import LintRequest, analysis_request, check_apps
+from ..payload.snap_yaml import split_component_name
 from ..payload.source import (
     Payload,
     find_payload,
@@ -24,14 +27,138 @@ from ..payload.source import (
 )
 from ..payload.stack import provides
 from ..payload.stack_check import BASE_TYPES, check_consumer, check_stack
-from ..project.project_file import find_project_file
+from ..project.project_file import PROJECT_FILES, find_project_file, read_project_file
 from ..settings.lint_policy import LintPolicy
-from .arguments import Arguments, exclude, stack_arguments
-from .edits import check_edit_options
-from .find_project import find_policy, find_project, project_to_set
-from .policy_options import lint_request, policy_options
-from .record_options import with_recordings
+from ..settings.policy_file import (
+    POLICY_PLACES,
+    find_policy_file,
+    ignored_policy_files,
+)
+from .commands import Arguments, check_edit_options, stack_arguments
+from .policy_options import lint_request, policy_options, with_recordings
 from .write import note, warn
+
+_COMPONENT_PRIME = ("partitions", "component", "*", "prime")
+"""Where snapcraft primes components, seen from the project (core24 on)."""
+
+
+def find_project(payload: Payload, project_dir: Path | None) -> ProjectFile | None:
+    """Return the project named, else that beside the payload if it is the snap's.
+
+    For a component, what the project says of it.
+
+    :param project_dir: a project's directory or file, as it was given.
+    :raises AdvisorError: if it can't be read, or its YAML is broken.
+    """
+    snap, component = split_component_name(payload.snap.name)
+    if project_dir is not None:
+        project = _read(project_dir)
+    else:
+        try:
+            file = find_project_file(_folder(payload.path))
+        except NoInputError:
+            return None
+        project = read_project(file, read_project_file(file))
+        if project.name != snap:
+            return None
+    return project if component is None else project_of_component(project, component)
+
+
+def project_to_set(payload: Payload, project_dir: Path | None) -> Path:
+    """Return the project named, else that of the payload; of its name if it is here.
+
+    :raises AdvisorError: if there is none, or its snapcraft.yaml can't be read.
+    """
+    folder = find_project_folder(payload.path, project_dir)
+    if project_dir is not None or folder is not None:
+        return project_dir or folder or Path()
+    snap, _ = split_component_name(payload.snap.name)
+    hint = "Name the project: --project PROJECT_DIR."
+    try:
+        if _read(Path()).name == snap:
+            return Path()
+    except NoInputError as error:
+        hint = error.resolution or hint  # where another packer has the key
+    message = f"No snapcraft.yaml of {snap!r} beside {payload.path} or here"
+    raise NoInputError(message, resolution=hint)
+
+
+def find_project_folder(path: Path, project_dir: Path | None) -> Path | None:
+    """Return the folder of the project named, else of that beside the payload.
+
+    A prime directory is its project's, whatever that is named; a built snap may lie
+    anywhere, so there the name has to be the snap's.
+
+    :raises AdvisorError: if there is no project where one is named.
+    """
+    if project_dir is not None:
+        file = find_project_file(project_dir)
+        if file != project_dir:
+            return project_dir
+        # The folder may be above that of the file.
+        places = (PurePath(name).parts for name in PROJECT_FILES)
+        own = file.absolute()
+        depths = (len(place) for place in places if own.parts[-len(place) :] == place)
+        depth = max(depths, default=1)
+        return own.parents[depth - 1] if depth > 1 else file.parent
+    folder = _folder(path)
+    try:
+        find_project_file(folder)
+        if not path.is_dir():
+            with open_payload(path) as payload:
+                snap, _ = split_component_name(payload.snap.name)
+            if _read(folder).name != snap:
+                return None
+    except (AdvisorError, OSError):  # who reads it for more will say so
+        return None
+    return folder
+
+
+def find_policy(path: Path, project_dir: Path | None) -> Path | None:
+    """Return the policy file that counts for a payload: its project's, else that here.
+
+    :raises AdvisorError: if there is no project where one is named, or several files.
+    """
+    folder, beside = None, _folder(path)
+    # Whose the folder is takes opening a built snap.
+    if project_dir is not None or (
+        beside.is_dir()
+        and not beside.samefile(Path())
+        and (find_policy_file(beside) or ignored_policy_files(beside))
+    ):
+        folder = find_project_folder(path, project_dir)
+    for each in (folder, Path()):
+        if each is not None:
+            for file in ignored_policy_files(each):
+                _warn_of_ignored(file)
+            found = find_policy_file(each)
+            if found is not None:
+                return found
+    return None
+
+
+@cache
+def _warn_of_ignored(file: Path) -> None:
+    """Say so once, however many payloads the project has."""
+    warn(f"{file} isn't read: {POLICY_PLACES}")
+
+
+def _folder(path: Path) -> Path:
+    """Return where a payload's project would be, named as the user would."""
+    if path.name in ("", ".."):
+        path = path.resolve()
+    parts = path.parts[-len(_COMPONENT_PRIME) :]
+    if len(parts) == len(_COMPONENT_PRIME) and all(
+        map(fnmatch, parts, _COMPONENT_PRIME)
+    ):
+        return path.parents[len(_COMPONENT_PRIME) - 1]
+    return path.parent
+
+
+def _read(project_dir: Path) -> ProjectFile:
+    path = find_project_file(project_dir)
+    return read_project(path, read_project_file(path))
+
 
 SNAP_MOUNTS = Path("/snap")
 SNAP_BLOBS = Path("/var/lib/snapd/snaps")
@@ -89,34 +216,18 @@ def open_subject(
         check_apps(payload, lint)
         if records:
             lint = with_recordings(payload, lint, parsed_args)
+        project = None
+        try:
+            project = find_project(payload, project_dir)
+        except AdvisorError as error:
+            warn(str(error))
         yield Subject(
             payload=payload,
             lint=lint,
             surroundings=_surroundings(payload, lint.policy, parsed_args, until),
-            project=_project(payload, project_dir),
+            project=project,
             project_dir=project_dir,
         )
-
-
-def _project(payload: Payload, project_dir: Path | None) -> ProjectFile | None:
-    """Return the payload's project, as ``lint`` finds it; a broken one is a warning."""
-    try:
-        return find_project(payload, project_dir)
-    except AdvisorError as error:
-        warn(str(error))
-        return None
-
-
-def check_stack_options(parsed_args: argparse.Namespace) -> None:
-    """Refuse to record apps of a snap whose consumers are launched."""
-    exclude(
-        {
-            "--consumer": parsed_args.consumer,
-            "--record": parsed_args.record,
-        },
-        "Record the launch of each consumer by itself ('record --installed'), and name "
-        "the recordings with --launch-profile.",
-    )
 
 
 def _surroundings(
