@@ -16,7 +16,7 @@ from ..diff.difference import DifferenceRequest, compare_payloads
 from ..launch.profile import read_profile
 from ..lint.request import LintRequest, analysis_request, check_apps
 from ..payload.source import Payload, open_payload
-from ..refresh.builds import check_names
+from ..refresh.estimate import check_names
 from ..refresh.refresh import Refresh, compare_refresh, measure_refresh
 from ..refresh.xdelta3 import check_xdelta3
 from ..report.diff import diff_json, diff_page
@@ -108,8 +108,8 @@ class RefreshCommand(Command):
             choices=COMPRESSORS,
         ),
         **POLICY_ARGUMENTS,
-        "--exact": "pack both builds with each codec, apply the snap-aware deltas, and "
-        "compare the result with the new image byte for byte",
+        "--exact": "pack both builds with each codec, and the new image again as a "
+        "device does after a snap-aware delta; compare the two byte for byte",
         **output_arguments(),
         **REPORT,
     }

@@ -46,12 +46,14 @@ def run_child(  # noqa: PLR0913 # keywords with defaults, one command
     environment: Mapping[str, str] | None = None,
     umask: int = -1,
     limit_s: float = math.inf,
+    inherited: Sequence[int] = (),
 ) -> subprocess.CompletedProcess[str]:
     """Run a program to its end and return what it said; interrupted, end it first.
 
     :param watch: told now and then how many bytes the program has written.
     :param umask: -1 for that of this process.
     :param limit_s: time after which it is ended.
+    :param inherited: descriptors that it may use.
     :raises OSError: if it can't be started.
     :raises subprocess.TimeoutExpired: if it takes longer than that.
     """
@@ -64,6 +66,7 @@ def run_child(  # noqa: PLR0913 # keywords with defaults, one command
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
+            pass_fds=inherited,
             text=True,
             errors="replace",
             start_new_session=True,  # Ctrl-C is for us, who then end it

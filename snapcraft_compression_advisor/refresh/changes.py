@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import gzip
 import lzma
 import posixpath
 import re
@@ -14,23 +15,25 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from io import BytesIO
-from typing import Literal, Protocol
+from io import BufferedIOBase, BytesIO
+from typing import Literal
+
+import numpy as np
 
 from ..core.units import MIB
 from ..payload.needless import is_documentation
 from ..payload.source import Payload
 
 ChangeKind = Literal[
-    "added",
-    "moved",
-    "changed",
-    "rebuilt",
-    "archive",
-    "recompressed",
-    "timestamp",
-    "cache",
-    "documentation",
+    "added",  # no file of the old build resembles it
+    "moved",  # from farther away than xdelta3 looks
+    "changed",  # none of the others
+    "rebuilt",  # a program or library
+    "archive",  # some members of a compressed archive changed
+    "recompressed",  # an archive whose contents are the same
+    "timestamp",  # of the same length, only some bytes differ
+    "cache",  # its sources are the same
+    "documentation",  # which needn't ship
 ]
 LISTED_FILES = 50
 """Files that a report has."""
@@ -44,7 +47,6 @@ _TIMESTAMP_BYTES = 64
 _METADATA = ("meta/", "snap/")
 """If a snap's own metadata are: its version is in them."""
 _ELF = b"\x7fELF"
-_PIECE_BYTES = 4096
 UNPACKED_LIMIT_BYTES = 64 * MIB
 """What one compressed stream may hold; larger ones aren't compared."""
 _MOST_MEMBERS = 100_000
@@ -66,30 +68,17 @@ _CACHES = (
     ("*/cache/man/*index.db", "usr/share/man/"),
     ("*/cache/fontconfig/*.cache-*", "usr/share/fonts/"),
 )
-"""Patterns of caches that programs make of other files, and where these are.
-
-Tried with Debian 12's tools on files in two orders and with two times: fontconfig's
-caches, Python's bytecode and mandb's index hold the times of their sources, so they
-differ even if nothing else does. The other caches don't depend on either, but did with
-older tools.
-"""
+"""Patterns of caches that programs make of other files, and where these are. Some hold
+the times of their sources, so they differ even if nothing else does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileChange:
     """A file that adds to a delta.
 
-    :param change: ``added``: no file of the old build resembles it; ``moved``: its
-        contents are those of a file at another path, farther away than xdelta3 looks;
-        ``cache``: its sources are the same; ``recompressed``: an archive whose contents
-        are the same; ``timestamp``: of the same length, only some bytes differ;
-        ``documentation``: changed, and needn't ship; ``archive``: some members of a
-        compressed archive changed; ``rebuilt``: a program or library; else
-        ``changed``.
-    :param old_path: of what it was compared with; ``None`` if there is nothing.
+    :param old_path: path of what it was compared with; ``None`` if there is nothing.
     :param delta_bytes: what it adds to the snap-aware delta, estimated.
-    :param plain_bytes: what it adds to the plain delta, by codec, estimated: its blocks
-        from the first change on, compressed.
+    :param plain_bytes: what it adds to the plain delta, by codec, estimated.
     """
 
     path: str
@@ -104,7 +93,6 @@ class KindTotal:
     """What all files to which the same happened add to deltas.
 
     :param files: how many they are.
-    :param delta_bytes: as :class:`FileChange` has it; likewise the other.
     """
 
     change: ChangeKind
@@ -118,24 +106,20 @@ def totals(changes: Sequence[FileChange]) -> Sequence[KindTotal]:
     by_kind: dict[ChangeKind, list[FileChange]] = defaultdict(list)
     for each in changes:
         by_kind[each.change].append(each)
-    found = [_total(kind, some) for kind, some in by_kind.items()]
-    return sorted(found, key=lambda each: (-_most(each), each.change))
-
-
-def _total(kind: ChangeKind, changes: Sequence[FileChange]) -> KindTotal:
-    codecs = changes[0].plain_bytes
-    return KindTotal(
-        change=kind,
-        files=len(changes),
-        delta_bytes=sum(each.delta_bytes for each in changes),
-        plain_bytes={
-            codec: sum(each.plain_bytes[codec] for each in changes) for codec in codecs
-        },
-    )
-
-
-def _most(total: KindTotal) -> float:
-    return max((total.delta_bytes, *total.plain_bytes.values()))
+    found = [
+        KindTotal(
+            change=kind,
+            files=len(some),
+            delta_bytes=sum(each.delta_bytes for each in some),
+            plain_bytes={
+                codec: sum(each.plain_bytes[codec] for each in some)
+                for codec in some[0].plain_bytes
+            },
+        )
+        for kind, some in by_kind.items()
+    ]
+    found.sort(key=lambda e: (-max((e.delta_bytes, *e.plain_bytes.values())), e.change))
+    return found
 
 
 def find_changes(
@@ -143,22 +127,19 @@ def find_changes(
     new: Payload,
     files: Mapping[str, float],
     plain: Mapping[str, Mapping[str, float]] | None = None,
-    *,
-    most: int = LOOKED_FILES,
 ) -> Sequence[FileChange]:
-    """Tell what happened to the files that add most to deltas.
+    """Return what happened to the files that add most to deltas.
 
-    :param files: what each adds to the snap-aware delta, by path; to a plain one where
-        that alone is asked for.
+    :param files: what each adds to the snap-aware delta, by path; to a plain one if
+        that alone is wanted.
     :param plain: what each adds to plain deltas, by codec and path.
-    :param most: how many files to look into.
     """
     by_codec = plain or {}
     adds: dict[str, float] = defaultdict(float)
     for each in (files, *by_codec.values()):
         for path, size in each.items():
             adds[path] = max(adds[path], size)
-    largest = sorted(adds, key=lambda path: (-adds[path], path))[:most]
+    largest = sorted(adds, key=lambda path: (-adds[path], path))[:LOOKED_FILES]
     looker = _Looker(old, new, files.keys())
     return tuple(
         FileChange(
@@ -174,16 +155,16 @@ def find_changes(
 
 
 class _Looker:
-    """Tells what happened to files, as long as not too much was read."""
+    """Finds what happened to files, as long as not too much was read."""
 
     def __init__(self, old: Payload, new: Payload, changed: Iterable[str]) -> None:
         self._old, self._new = old, new
         self._changed = [path for path in changed if cache_sources(path) is None]
-        lengths = [_lengths(each) for each in (old, new)]
-        self._pairs = pair_files(*lengths)
+        before, now = file_lengths(old), file_lengths(new)
+        self._pairs = pair_files(before, now)
         self._gone: dict[int, list[str]] = defaultdict(list)
-        for path in sorted(lengths[0].keys() - lengths[1].keys()):
-            self._gone[lengths[0][path]].append(path)
+        for path in sorted(before.keys() - now.keys()):
+            self._gone[before[path]].append(path)
         self._left_bytes = _ALL_LIMIT_BYTES
 
     def look(self, path: str) -> tuple[ChangeKind, str | None]:
@@ -205,9 +186,9 @@ class _Looker:
 
     def _moved_from(self, path: str) -> str | None:
         """Return where a file of the same contents was that is gone."""
-        alike = self._gone.get(self._new.inventory.entries[path].size_bytes)
+        alike = self._gone.get(self._new.inventory.entries[path].size_bytes, ())
         now = self._read(self._new, path) if alike else None
-        if alike is None or now is None:
+        if now is None:
             return None
         return next(
             (each for each in alike if self._read(self._old, each) == now), None
@@ -237,12 +218,10 @@ class _Looker:
         return payload.read(path, offset=0, length=length)
 
 
-def _lengths(payload: Payload) -> dict[str, int]:
-    return {
-        entry.path: entry.size_bytes
-        for entry in payload.inventory.files()
-        if entry.size_bytes
-    }
+def file_lengths(payload: Payload) -> dict[str, int]:
+    """Return the lengths of all files that aren't empty, by path."""
+    files = payload.inventory.files()
+    return {entry.path: entry.size_bytes for entry in files if entry.size_bytes}
 
 
 def _kind(path: str, before: bytes, now: bytes) -> ChangeKind:
@@ -261,15 +240,9 @@ def _kind(path: str, before: bytes, now: bytes) -> ChangeKind:
 
 
 def _differing(one: bytes, other: bytes) -> int:
-    """Return in how many bytes two files of one length differ, up to some more."""
-    count = 0
-    for start in range(0, len(one), _PIECE_BYTES):
-        left, right = (each[start : start + _PIECE_BYTES] for each in (one, other))
-        if left != right:
-            count += sum(a != b for a, b in zip(left, right, strict=True))
-            if count > _TIMESTAMP_BYTES:
-                break
-    return count
+    """Return in how many bytes two files of one length differ."""
+    left, right = (np.frombuffer(each, dtype=np.uint8) for each in (one, other))
+    return int(np.count_nonzero(left != right))
 
 
 def cache_sources(path: str) -> str | None:
@@ -295,29 +268,21 @@ def archive_members(contents: bytes) -> Mapping[str, object] | None:
                 items = archive.infolist()
             few = len(items) <= _MOST_MEMBERS
             return {i.filename: (i.CRC, i.file_size) for i in items} if few else None
-        for magic, make in _STREAMS.items():
+        for magic, unpack in _UNPACKERS.items():
             if contents.startswith(magic):
-                stream = make()
-                unpacked = stream.decompress(contents, UNPACKED_LIMIT_BYTES)
-                whole = stream.eof and not stream.unused_data
-                return {"": (zlib.crc32(unpacked), len(unpacked))} if whole else None
+                with unpack(BytesIO(contents)) as file:
+                    unpacked = file.read(UNPACKED_LIMIT_BYTES + 1)
+                if len(unpacked) <= UNPACKED_LIMIT_BYTES:
+                    return {"": (zlib.crc32(unpacked), len(unpacked))}
     except _BROKEN:
         pass
     return None
 
 
-class _Decompressor(Protocol):
-    @property
-    def eof(self) -> bool: ...
-    @property
-    def unused_data(self) -> bytes: ...
-    def decompress(self, data: bytes, max_length: int, /) -> bytes: ...
-
-
-_STREAMS: Mapping[bytes, Callable[[], _Decompressor]] = {
-    b"\x1f\x8b": lambda: zlib.decompressobj(16 + zlib.MAX_WBITS),
-    b"BZh": bz2.BZ2Decompressor,
-    b"\xfd7zXZ\x00": lzma.LZMADecompressor,
+_UNPACKERS: Mapping[bytes, Callable[[BytesIO], BufferedIOBase]] = {
+    b"\x1f\x8b": lambda raw: gzip.GzipFile(fileobj=raw),
+    b"BZh": bz2.BZ2File,
+    b"\xfd7zXZ\x00": lzma.LZMAFile,
 }
 
 
@@ -336,22 +301,16 @@ def pair_files(old: Mapping[str, int], new: Mapping[str, int]) -> dict[str, str]
             by_key[key].append((length, path))
     pairs = {}
     for path, length in new.items():
+        alike = next((by_key[key] for key in _keys(path) if key in by_key), ())
         if path in old:
             pairs[path] = path
-            continue
-        found = next((by_key[key] for key in _keys(path) if key in by_key), None)
-        if found is not None:
-            pairs[path] = _closest(found, length)
+        elif alike:
+            index = bisect_left(alike, (length, ""))
+            pairs[path] = min(
+                alike[max(0, index - 1) : index + 1],
+                key=lambda each: (abs(each[0] - length), each),  # at once
+            )[1]
     return pairs
-
-
-def _closest(files: Sequence[tuple[int, str]], length: int) -> str:
-    """Return the file whose length is closest; they are in ascending order."""
-    index = bisect_left(files, (length, ""))
-    return min(
-        files[max(0, index - 1) : index + 1],
-        key=lambda each: (abs(each[0] - length), each),
-    )[1]
 
 
 def _keys(path: str) -> tuple[str, str]:

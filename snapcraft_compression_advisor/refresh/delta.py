@@ -48,13 +48,12 @@ class DeltaSize:
     files: Mapping[str, float] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Choice:
     """What a device downloads.
 
     :param condition: what the device has set.
     :param download: a delta, or None for the whole image.
-    :param size_bytes: of that.
     :param reason: ``preferred``: snapd asks for it first; ``refused``: snapd makes no
         snap-aware delta of this image, so it's a plain one; ``larger``: the delta isn't
         smaller than the image, so the store discards it; ``perhaps-larger``: it may be
@@ -67,34 +66,27 @@ class Choice:
     reason: ChoiceReason
 
 
+_WANTED: Mapping[Condition, DeltaFormat] = {
+    "default": PLAIN,
+    "snap-delta-format": SNAP_AWARE,
+}
+
+
 def choices(
     full_bytes: Interval, deltas: Mapping[DeltaFormat, DeltaSize]
 ) -> Iterator[Choice]:
     """Yield what a device downloads under each condition.
 
-    :param full_bytes: of the whole image.
-    :param deltas: that can be made.
+    :param full_bytes: size of the whole image.
+    :param deltas: those that can be made.
     """
-    yield _choice("default", PLAIN, full_bytes, deltas, "preferred")
-    if SNAP_AWARE in deltas:
-        yield _choice("snap-delta-format", SNAP_AWARE, full_bytes, deltas, "preferred")
-    else:
-        yield _choice("snap-delta-format", PLAIN, full_bytes, deltas, "refused")
-
-
-def _choice(
-    condition: Condition,
-    name: DeltaFormat,
-    full_bytes: Interval,
-    deltas: Mapping[DeltaFormat, DeltaSize],
-    reason: ChoiceReason,
-) -> Choice:
-    size = deltas[name].size_bytes
-    download: DeltaFormat | None = name
-    if size.mid >= full_bytes.mid:
-        size, download, reason = full_bytes, None, "larger"
-    elif size.high >= full_bytes.low and reason == "preferred":
-        reason = "perhaps-larger"
-    return Choice(
-        condition=condition, download=download, size_bytes=size, reason=reason
-    )
+    for condition, wanted in _WANTED.items():
+        download = wanted if wanted in deltas else PLAIN
+        size = deltas[download].size_bytes
+        reason: ChoiceReason = "preferred" if download == wanted else "refused"
+        if size.mid >= full_bytes.mid:
+            yield Choice(condition, None, full_bytes, "larger")
+            continue
+        if size.high >= full_bytes.low and reason == "preferred":
+            reason = "perhaps-larger"
+        yield Choice(condition, download, size, reason)

@@ -9,26 +9,33 @@ with the blocks in its place in the old build, for xdelta3 to make a delta of th
 from __future__ import annotations
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
 from ..codecs import CODECS, SHIPPABLE
 from ..codecs.codec import DATA_BLOCK_BYTES
+from ..core.errors import BadDataError
+from ..core.files import first_difference
 from ..core.scratch import scratch_directory
 from ..core.units import MIB, Interval
-from ..payload.inventory import Entry, block_count
-from ..payload.source import Payload, SnapPayload, open_payload
-from ..squashfs.entry import SIZE_MASK
+from ..payload.inventory import block_count
+from ..payload.source import Payload, SnapPayload, check_packed_size, open_payload
 from ..trial.look import map_in_order
-from .builds import check_names, check_size
-from .changes import pair_files
+from .changes import file_lengths, pair_files
 from .delta import PLAIN, SNAP_AWARE, DeltaFormat, DeltaSize
-from .stream import Stream
-from .xdelta3 import Place, make_plain_delta, make_snap_aware_delta, shares_of_files
+from .xdelta3 import (
+    Place,
+    Stream,
+    make_plain_delta,
+    make_snap_aware_delta,
+    shares_of_files,
+)
 
+LARGEST_BYTES = 64 * 1024 * MIB
+"""What deltas are made of, holes included: xdelta3 takes ten minutes for so much."""
 DRAWN_BYTES = 6 * MIB
 """Changed contents that are compressed, for xdelta3 to make a delta of."""
 SPREAD = 1.4
@@ -37,9 +44,10 @@ TABLE_BYTES_PER_ENTRY = 24
 """What an image's tables take: 20 with xz, 29 with lzo (five trees of 190 to 2,905
 entries). Once one block has another length, so have the tables."""
 
-
 _MAGIC = b"hsqs"
 """What an image begins with. xdelta3 would unpack what begins as an archive does."""
+_RESOLUTION = "Set TMPDIR to a directory that you can write to."
+_NOTHING = DeltaSize(size_bytes=Interval.exactly(0.0))
 
 
 class _Block(NamedTuple):
@@ -51,18 +59,18 @@ class _Block(NamedTuple):
 class DeltaMaker:
     """Makes or estimates the deltas between two builds; each is made once.
 
-    :raises ToolError: if xdelta3 isn't installed.
+    :raises BadDataError: if the builds are of different snaps.
+    :raises AdvisorError: making one, if a build is broken or xdelta3 isn't installed.
     """
 
     def __init__(self, old: Payload, new: Payload) -> None:
+        check_names(old, new)
         self._old, self._new = old, new
 
     def deltas(self, codec: str) -> dict[DeltaFormat, DeltaSize]:
         """Return the deltas between both builds, packed with a codec.
 
         A format that snapd would refuse for it is left out: see :func:`refusal`.
-
-        :raises AdvisorError: if a build is broken or changes meanwhile.
         """
         found = {PLAIN: self.plain(codec)}
         if refusal(self._new, codec) is None:
@@ -70,36 +78,64 @@ class DeltaMaker:
         return found
 
     @cached_property
+    def nothing_to_download(self) -> bool:
+        """Whether both builds are one image, byte for byte, or one directory.
+
+        A device doesn't refresh to what it has, so xdelta3 isn't run.
+        """
+        old, new = self._old, self._new
+        if not (isinstance(old, SnapPayload) and isinstance(new, SnapPayload)):
+            # A directory may have changed since it was listed first.
+            same_place = old.path.resolve() == new.path.resolve()
+            return same_place and old.inventory == new.inventory
+        if old.image.image_bytes != new.image.image_bytes:
+            return False
+        return first_difference(old.path, new.path) is None
+
+    @cached_property
     def snap_aware(self) -> DeltaSize:
         """The snap-aware delta, which is the same for every codec."""
-        for payload in (self._old, self._new):
-            check_size(payload)
+        if self.nothing_to_download:
+            return _NOTHING
+        self._check_sizes()
         old, new = Stream(self._old), Stream(self._new)
-        with _scratch() as scratch:
+        with scratch_directory(resolution=_RESOLUTION) as scratch:
             delta = scratch / "delta"
-            size = make_snap_aware_delta(old, new, delta)
-            return _delta(delta, size, new.places)
+            return _delta(delta, make_snap_aware_delta(old, new, delta), new.places)
 
     def plain(self, codec: str) -> DeltaSize:
         """Return the plain delta between both builds, packed with a codec."""
+        if self.nothing_to_download:
+            return _NOTHING
         old, new = self._old, self._new
-        if not isinstance(new, SnapPayload) or {old.packed_with, new.packed_with} != {
-            codec
-        }:
-            return self._estimated(codec)
-        with _scratch() as scratch:
-            delta = scratch / "delta"
-            size = make_plain_delta(old.path, new.path, delta)
-            return _delta(delta, size, _places(new))
+        if isinstance(new, SnapPayload) and old.packed_with == new.packed_with == codec:
+            with scratch_directory(resolution=_RESOLUTION) as scratch:
+                delta = scratch / "delta"
+                size = make_plain_delta(old.path, new.path, delta)
+                return _delta(delta, size, _places(new))
+        return self._estimated(codec)
+
+    def _check_sizes(self) -> None:
+        """Refuse builds whose files are too large to make a delta of."""
+        for build in (self._old, self._new):
+            check_packed_size(build)
+            total_bytes = build.inventory.raw_bytes
+            if total_bytes > LARGEST_BYTES:
+                path = str(build.path)
+                message = f"The files of {path!r} add up to {total_bytes:,} bytes"
+                raise BadDataError(
+                    message,
+                    details=f"Deltas are made of up to {LARGEST_BYTES:,} bytes",
+                    resolution="Look for a sparse file larger than intended.",
+                )
 
     @cached_property
     def _changed(self) -> Sequence[_Block]:
         """The blocks of the new build that the old one doesn't have, each once."""
-        for payload in (self._old, self._new):
-            check_size(payload)
-        known = {digest for _, digest in _digests(self._old, self._new)}
+        self._check_sizes()
+        known = {digest for _, digest in _blocks(self._old)}
         found = []
-        for block, digest in _digests(self._new, self._old):
+        for block, digest in _blocks(self._new):
             if digest not in known:
                 known.add(digest)
                 found.append(block)
@@ -107,52 +143,45 @@ class DeltaMaker:
 
     def _estimated(self, codec: str) -> DeltaSize:
         changed = self._changed
-        if not changed:
-            return DeltaSize(size_bytes=Interval.exactly(0.0))
+        tables = float(TABLE_BYTES_PER_ENTRY * len(self._new.inventory.entries))
+        if not changed:  # then the tables may have other times
+            return DeltaSize(size_bytes=Interval(low=0.0, mid=0.0, high=tables))
         total = sum(block.length for block in changed)
         step = max(1.0, total / DRAWN_BYTES)
         drawn = [changed[int(at * step)] for at in range(int(len(changed) / step) or 1)]
-        with _scratch() as scratch:
-            self._pack_old(drawn, codec, scratch / "old")
-            delta_bytes = self._packed_delta(drawn, codec, scratch)
-        rate = delta_bytes / sum(block.length for block in drawn)
-        tables = TABLE_BYTES_PER_ENTRY * len(self._new.inventory.entries)
+        rate = self._packed_delta(drawn, codec) / sum(block.length for block in drawn)
         mid = rate * total + tables
-        size = Interval.around(mid / SPREAD, mid, mid * SPREAD)
-        files: dict[str, float] = {}
+        files: dict[str, float] = defaultdict(float)
         for block in changed:
-            files[block.path] = files.get(block.path, 0.0) + rate * block.length
+            files[block.path] += rate * block.length
+        size = Interval.around(mid / SPREAD, mid, mid * SPREAD)
         return DeltaSize(size_bytes=size, files=files)
 
-    def _pack_old(self, blocks: Sequence[_Block], codec: str, target: Path) -> None:
-        """Write what the old build has about where some blocks are, compressed."""
-        pairs = pair_files(*(_lengths(each) for each in (self._old, self._new)))
+    def _packed_delta(self, blocks: Sequence[_Block], codec: str) -> int:
+        """Return the size of the delta that some blocks make, compressed.
+
+        It is made from what the old build has about their places.
+        """
+        pairs = pair_files(file_lengths(self._old), file_lengths(self._new))
         places = dict.fromkeys(
             (pairs[block.path], number)
             for block in blocks
             if block.path in pairs
             for number in range(max(0, block.number - 1), block.number + 2)
         )
-        contents = (_contents(self._old, *place) for place in places)
-        _write_packed(target, codec, (each for each in contents if each))
-
-    def _packed_delta(self, blocks: Sequence[_Block], codec: str, scratch: Path) -> int:
-        """Return the size of the delta that some blocks make, compressed."""
-        new = scratch / "new"
-        _write_packed(
-            new,
-            codec,
-            (_contents(self._new, each.path, each.number) for each in blocks),
-        )
-        return make_plain_delta(scratch / "old", new, scratch / "delta")
+        before = (_contents(self._old, *place) for place in places)
+        now = (_contents(self._new, each.path, each.number) for each in blocks)
+        with scratch_directory(resolution=_RESOLUTION) as scratch:
+            old, new = scratch / "old", scratch / "new"
+            _write_packed(old, codec, (each for each in before if each))
+            _write_packed(new, codec, now)
+            return make_plain_delta(old, new, scratch / "delta")
 
 
 def _write_packed(target: Path, codec: str, contents: Iterable[bytes]) -> None:
-    compress = CODECS[codec].compress
     with target.open("wb") as file:
         file.write(_MAGIC)
-        for packed in map_in_order(compress, contents):
-            file.write(packed)
+        file.writelines(map_in_order(CODECS[codec].compress, contents))
 
 
 def _delta(delta: Path, size_bytes: int, places: Sequence[Place]) -> DeltaSize:
@@ -172,56 +201,17 @@ def _places(image: SnapPayload) -> list[Place]:
     return [*sorted(starts.items()), (image.image.superblock.inode_table_start, "")]
 
 
-def _digests(payload: Payload, other: Payload) -> Iterator[tuple[_Block, bytes]]:
-    """Yield the blocks of a build that aren't holes, with digests of their contents.
-
-    Two images with equal codecs are compared as they are stored, without decompression.
-    """
-    stored = _same_blocks(payload, other)
-    for entry in _files(payload):
-        if stored and isinstance(payload, SnapPayload):
-            contents = _stored(payload, entry.path)
-        else:
-            contents = (
-                (number, _contents(payload, entry.path, number))
-                for number in _filled(payload, entry)
-            )
-        for number, each in contents:
-            left = entry.size_bytes - number * DATA_BLOCK_BYTES
-            block = _Block(entry.path, number, min(DATA_BLOCK_BYTES, left))
-            yield block, hashlib.blake2b(each, digest_size=16).digest()
-
-
-def _same_blocks(one: Payload, other: Payload) -> bool:
-    """Whether equal contents are equal stored blocks in two images."""
-    return (
-        isinstance(one, SnapPayload)
-        and isinstance(other, SnapPayload)
-        and one.packed_with == other.packed_with
-        and not one.unlike_snap_pack()
-        and not other.unlike_snap_pack()
-    )
-
-
-def _stored(payload: SnapPayload, path: str) -> Iterator[tuple[int, bytes]]:
-    """Yield a file's blocks as an image has them; a sparse one isn't."""
-    blocks = payload.stored_blocks(path)
-    if blocks is None:
-        return
-    place = blocks.start
-    for number, word in enumerate(blocks.size_words):
-        if length := word & SIZE_MASK:
-            yield number, payload.image.stored_data(place, length)
-            place += length
-
-
-def _filled(payload: Payload, entry: Entry) -> Iterator[int]:
-    """Yield the numbers of a file's blocks that aren't holes."""
-    after = 0
-    for start, end in payload.data_ranges(entry.path):
-        last = block_count(end)
-        yield from range(max(after, start // DATA_BLOCK_BYTES), last)
-        after = max(after, last)
+def _blocks(payload: Payload) -> Iterator[tuple[_Block, bytes]]:
+    """Yield the blocks of a build that aren't holes, with digests of their contents."""
+    for path in file_lengths(payload):
+        after = 0
+        for start, end in payload.data_ranges(path):
+            last = block_count(end)
+            for number in range(max(after, start // DATA_BLOCK_BYTES), last):
+                contents = _contents(payload, path, number)
+                digest = hashlib.blake2b(contents, digest_size=16).digest()
+                yield _Block(path, number, len(contents)), digest
+            after = max(after, last)
 
 
 def _contents(payload: Payload, path: str, number: int) -> bytes:
@@ -229,20 +219,19 @@ def _contents(payload: Payload, path: str, number: int) -> bytes:
     return payload.read(path, offset=offset, length=DATA_BLOCK_BYTES)
 
 
-def _files(payload: Payload) -> list[Entry]:
-    return [entry for entry in payload.inventory.files() if entry.size_bytes]
+def check_names(old: Payload, new: Payload) -> None:
+    """Refuse two builds of different snaps.
 
-
-def _lengths(payload: Payload) -> dict[str, int]:
-    return {entry.path: entry.size_bytes for entry in _files(payload)}
-
-
-@contextmanager
-def _scratch() -> Iterator[Path]:
-    with scratch_directory(
-        resolution="Set TMPDIR to a directory that you can write to."
-    ) as scratch:
-        yield scratch
+    :raises BadDataError: if their names differ.
+    """
+    if old.snap.name != new.snap.name:
+        message = (
+            f"The builds are of different snaps: {str(old.path)!r} is "
+            f"{old.snap.name!r}, {str(new.path)!r} is {new.snap.name!r}"
+        )
+        raise BadDataError(
+            message, resolution="A refresh replaces a snap by one of the same name."
+        )
 
 
 def refusal(new: Payload, codec: str) -> str | None:
@@ -264,12 +253,9 @@ def deltas_from(
 ) -> Mapping[str, Interval]:
     """Return the deltas from a previous build to a new one, by codec.
 
-    :param previous: a .snap or a prime directory.
-    :raises BadDataError: if it is of another snap, or broken.
-    :raises AdvisorError: if it can't be read, or xdelta3 isn't installed.
+    :raises AdvisorError: if that is of another snap or broken, or xdelta3 is missing.
     """
     with open_payload(previous) as old:
-        check_names(old, new)
         maker = DeltaMaker(old, new)
         if delta_format == SNAP_AWARE:
             return dict.fromkeys(SHIPPABLE, maker.snap_aware.size_bytes)

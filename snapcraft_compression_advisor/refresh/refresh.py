@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..core.errors import ToolError
 from ..core.scratch import scratch_directory
 from ..core.units import Interval
-from ..payload.source import Payload
+from ..payload.source import Payload, SnapPayload
 from ..trial.exact import pack_with
 from ..trial.result import Progress, TrialResult
 from ..trial.sampled import run_sampled_trial
-from .builds import check_names, oddities
 from .changes import FileChange, find_changes
 from .delta import PLAIN, SNAP_AWARE, Choice, DeltaFormat, DeltaSize, choices
 from .estimate import DeltaMaker, refusal
-from .xdelta3 import Rebuild, make_delta_of_images, make_plain_delta, rebuild
+from .xdelta3 import Rebuild, make_plain_delta, rebuild
+
+_SAME = "Both builds are the same: a device that has the old one downloads nothing"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodecRefresh:
     """A refresh if both builds are packed with a codec.
 
-    :param full_bytes: of the new image.
-    :param full_measured: whether that is the size of an image.
-    :param deltas: by format; those that snapd refuses aren't in it.
+    :param full_bytes: size of the new image.
+    :param full_measured: whether that isn't an estimate.
+    :param deltas: by format, without one that snapd refuses.
     :param refusal: why there is no snap-aware delta.
     :param what_if: whether either build isn't packed with this codec.
     :param rebuild: whether the snap-aware delta gives the new image again; ``None``
@@ -54,6 +55,7 @@ class Refresh:
     :param codecs: by name.
     :param files: that add to any of the deltas, those that add most first.
     :param notes: what a reader should know of the two builds.
+    :param is_needed: whether the builds differ, so that a device downloads anything.
     """
 
     old: Payload
@@ -61,6 +63,7 @@ class Refresh:
     codecs: Mapping[str, CodecRefresh]
     files: Sequence[FileChange]
     notes: Sequence[str]
+    is_needed: bool = True
 
 
 def compare_refresh(
@@ -73,19 +76,16 @@ def compare_refresh(
 ) -> Refresh:
     """Return what a refresh downloads.
 
-    :param codecs: to compare.
-    :param trial: of the new build with these, if there is one.
+    :param trial: of the new build with these codecs, if there is one.
     :raises BadDataError: if the builds are of different snaps.
     :raises ToolError: if a codec or xdelta3 isn't available.
     :raises AdvisorError: if a build is broken or changes meanwhile.
     """
-    check_names(old, new)
     progress("Making deltas")
     maker = DeltaMaker(old, new)
-    sizes = full_sizes(new, codecs, trial=trial, progress=progress)
-    found = {}
-    for codec in codecs:
-        found[codec] = CodecRefresh(
+    sizes = _full_sizes(new, codecs, trial, progress)
+    found = {
+        codec: CodecRefresh(
             codec=codec,
             full_bytes=sizes[codec],
             full_measured=new.packed_with == codec,
@@ -93,6 +93,8 @@ def compare_refresh(
             refusal=refusal(new, codec),
             what_if=(old.packed_with, new.packed_with) != (codec, codec),
         )
+        for codec in codecs
+    }
     return Refresh(
         old=old,
         new=new,
@@ -103,60 +105,84 @@ def compare_refresh(
             maker.snap_aware.files,
             {name: each.deltas[PLAIN].files for name, each in found.items()},
         ),
-        notes=tuple(oddities(old, new, changed=bool(maker.snap_aware.files))),
+        notes=(_SAME,)
+        if maker.nothing_to_download
+        else tuple(oddities(old, new, changed=bool(maker.snap_aware.files))),
+        is_needed=not maker.nothing_to_download,
     )
 
 
-def full_sizes(
-    new: Payload,
-    codecs: Sequence[str],
-    *,
-    trial: TrialResult | None,
-    progress: Progress,
+def _full_sizes(
+    new: Payload, codecs: Sequence[str], trial: TrialResult | None, progress: Progress
 ) -> dict[str, Interval]:
     """Return the sizes of the new image: that of a built one is known."""
     sizes = {}
-    if new.packed_with in codecs:
-        sizes[str(new.packed_with)] = Interval.exactly(new.path.stat().st_size)
-    wanted = [codec for codec in codecs if codec not in sizes]
-    if wanted:
+    for codec in codecs:
+        if new.packed_with == codec:
+            sizes[codec] = Interval.exactly(new.path.stat().st_size)
+            continue
         trial = trial or run_sampled_trial(new, progress=progress)
-        for codec in wanted:
-            size = trial.codecs[codec].image_bytes
-            if size is None:
-                message = f"This machine can't compress with {codec}"
-                raise ToolError(
-                    message, resolution="Choose another codec with --codec."
-                )
-            sizes[codec] = size
+        size = trial.codecs[codec].image_bytes
+        if size is None:
+            message = f"This machine can't compress with {codec}"
+            raise ToolError(message, resolution="Choose another codec with --codec.")
+        sizes[codec] = size
     return sizes
 
 
-def measure_refresh(refresh: Refresh, *, progress: Progress) -> Refresh:
-    """Make the deltas with xdelta3, as snapd does, and apply the snap-aware ones.
+def oddities(old: Payload, new: Payload, *, changed: bool) -> Iterator[str]:
+    """Yield what a reader should know of two builds, each without its full stop.
 
-    Images and deltas are written to a temporary directory (``TMPDIR``).
+    They may have been swapped, or be for different devices.
+
+    :param changed: whether the contents of any file differ.
+    """
+    if isinstance(old, SnapPayload) and isinstance(new, SnapPayload):
+        before_s, now_s = (e.image.superblock.modified_s for e in (old, new))
+        if 0 < now_s < before_s:
+            yield (
+                "The new build was packed before the old one. Check their order: the "
+                "old build comes first"
+            )
+    one, other = set(old.snap.architectures), set(new.snap.architectures)
+    if one and other and "all" not in one | other and not one & other:
+        yield (
+            f"The old build is for {', '.join(sorted(one))}, the new one for "
+            f"{', '.join(sorted(other))}: no device refreshes from one to the other"
+        )
+    if old.packed_with and new.packed_with and old.packed_with != new.packed_with:
+        yield (
+            f"The old build is packed with {old.packed_with}, the new one with "
+            f"{new.packed_with}. The figures are for two builds of the same codec. "
+            "At this one refresh, a plain delta holds nearly the whole image; a "
+            "snap-aware delta is as large as between two builds of the same codec"
+        )
+    if not changed:
+        yield "The contents of all files are the same in both builds"
+
+
+def measure_refresh(refresh: Refresh, *, progress: Progress) -> Refresh:
+    """Pack both builds with each codec, and make the plain deltas of the images.
+
+    The snap-aware delta is known already; the new image is packed again as a device
+    does after it. Images are written to a temporary directory (``TMPDIR``).
 
     :returns: the refresh with measured sizes.
     :raises ToolError: if xdelta3 or squashfs-tools are missing or fail.
     :raises StorageError: if the disk is too small.
     """
+    raw_bytes = [each.inventory.raw_bytes for each in (refresh.old, refresh.new)]
     codecs = {}
     for name, codec in refresh.codecs.items():
         with scratch_directory(
             resolution="Set TMPDIR to a directory on a larger disk that you can "
             "write to.",
-            needed_bytes=_needed_bytes(refresh),
+            # Both images, unpacked, the contents and the image packed again.
+            needed_bytes=2 * sum(raw_bytes) + 2 * max(raw_bytes),
             needs="making deltas needs up to",
         ) as scratch:
             codecs[name] = _measured(refresh, codec, scratch, progress)
     return replace(refresh, codecs=codecs)
-
-
-def _needed_bytes(refresh: Refresh) -> int:
-    """Return what both images, unpacked, the deltas and the rebuilt image take."""
-    both = (refresh.old.inventory.raw_bytes, refresh.new.inventory.raw_bytes)
-    return 2 * sum(both) + 2 * max(both)
 
 
 def _measured(
@@ -165,39 +191,32 @@ def _measured(
     images = []
     for name, payload in (("old", refresh.old), ("new", refresh.new)):
         (scratch / name).mkdir()
-        images.append(image_of(payload, codec.codec, scratch / name, progress))
+        images.append(_image_of(payload, codec.codec, scratch / name, progress))
     old, new = images
-    delta = scratch / "delta"
-    progress(f"Making the plain delta with {codec.codec}")
-    sizes = {PLAIN: make_plain_delta(old, new, delta)}
+    deltas = dict(codec.deltas)
+    if refresh.is_needed:
+        progress(f"Making the plain delta with {codec.codec}")
+        size = Interval.exactly(make_plain_delta(old, new, scratch / "delta"))
+        deltas[PLAIN] = replace(deltas[PLAIN], size_bytes=size)
     rebuilt = None
-    if SNAP_AWARE in codec.deltas:
-        progress(f"Making the snap-aware delta with {codec.codec}")
-        sizes[SNAP_AWARE] = make_delta_of_images(old, new, delta)
-        progress(f"Applying the snap-aware delta with {codec.codec}")
-        rebuilt = rebuild(old, new, delta, scratch / "rebuilt")
+    if SNAP_AWARE in deltas:
+        progress(f"Packing the new image again as a device does with {codec.codec}")
+        rebuilt = rebuild(new, scratch)
     return replace(
         codec,
         full_bytes=Interval.exactly(new.stat().st_size),
         full_measured=True,
         rebuild=rebuilt,
-        deltas={
-            name: replace(delta, size_bytes=Interval.exactly(sizes[name]))
-            for name, delta in codec.deltas.items()
-        },
+        deltas=deltas,
     )
 
 
-def image_of(payload: Payload, codec: str, scratch: Path, progress: Progress) -> Path:
-    """Return a payload's image with a codec: its own, or one that is packed.
-
-    :param scratch: an empty directory, to pack it in.
-    :raises ToolError: if mksquashfs is missing, fails or lacks the codec.
-    """
+def _image_of(payload: Payload, codec: str, scratch: Path, progress: Progress) -> Path:
+    """Return a payload's image with a codec: its own, or one packed in a directory."""
     if payload.packed_with == codec:
         return payload.path
-    for _, image in pack_with((codec,), payload, scratch, progress):
-        if image is not None:
-            return image
-    message = f"mksquashfs can't pack with {codec}"
-    raise ToolError(message, resolution="Choose another codec with --codec.")
+    ((_, image),) = pack_with((codec,), payload, scratch, progress)
+    if image is None:
+        message = f"mksquashfs can't pack with {codec}"
+        raise ToolError(message, resolution="Choose another codec with --codec.")
+    return image

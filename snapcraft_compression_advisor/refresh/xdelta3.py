@@ -1,4 +1,4 @@
-"""Deltas made as snapd makes them, and applied as snapd applies them.
+"""Deltas made as snapd makes them, and images packed as snapd packs them again.
 
 The commands and their options are those of ``snap/squashfs/delta.go`` of snapd (commit
 bee548f): ``generatePlainXdelta3Delta``, ``generateXdelta3Delta``, ``applySnapDelta``.
@@ -8,22 +8,27 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
+from typing import IO
 
-from ..core.child import ending_with_us
+from ..core.child import run_child
 from ..core.errors import ToolError
 from ..core.files import first_difference
-from ..squashfs.entry import MINIMUM_IMAGE_BYTES, SUPERBLOCK_BYTES
+from ..core.units import MIB
+from ..payload.inventory import Entry
+from ..payload.source import Payload
+from ..squashfs.entry import MINIMUM_IMAGE_BYTES, EntryKind
 from ..squashfs.image import Image
-from ..squashfs.mksquashfs import applies_deltas, mksquashfs_version
-from .pipeline import Stage, run_stages, without_options
-from .stream import Stream
+from ..squashfs.mksquashfs import mksquashfs_version, run_watched
 
-_ENCODE = ("xdelta3", "-7", "-e", "-f", "-A", "-s")
+_ENCODE = ("-7", "-e", "-f", "-A", "-s")
 HEADER_BYTES = 32
 """What snapd writes before a snap-aware delta (``deltaHeaderSize``)."""
 COPY_BYTES = 3
@@ -38,27 +43,26 @@ _OPTIONS = (
 """The superblock's flags by bit, and which option of mksquashfs snapd makes of each
 (``superBlockFlagsToMksquashfsArgs``)."""
 
+_KINDS = {EntryKind.DIRECTORY: "D", EntryKind.FILE: "R", EntryKind.SYMLINK: "S"}
+_READ_BYTES = MIB
+
 Place = tuple[int, str]
-"""If a file begins in what a delta makes, and its path; empty for no file."""
+"""Where a file begins in what a delta makes, and its path; empty for no file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rebuild:
-    """Whether a snap-aware delta gives the new image again.
+    """Whether a device that applies a snap-aware delta gets the new image again.
 
-    :param equal: byte for byte; None if it couldn't be tried.
-    :param reason: why it isn't equal, or couldn't be tried.
+    :param reason: why it doesn't.
     """
 
-    equal: bool | None
+    equal: bool
     reason: str | None = None
 
 
 def check_xdelta3() -> None:
-    """Refuse to go on without xdelta3.
-
-    :raises ToolError: if it isn't installed.
-    """
+    """Raise a :class:`ToolError` if xdelta3 isn't installed."""
     if shutil.which("xdelta3") is None:
         message = "xdelta3 isn't installed, so the sizes of deltas aren't known"
         raise ToolError(
@@ -68,46 +72,117 @@ def check_xdelta3() -> None:
         )
 
 
+def _run(*arguments: str, inherited: Sequence[int] = ()) -> None:
+    """Run xdelta3, without the options that it would take from the environment."""
+    check_xdelta3()
+    environment = {name: text for name, text in os.environ.items() if name != "XDELTA"}
+    command = ("xdelta3", *arguments)
+    done = run_child(command, environment=environment, inherited=inherited)
+    if done.returncode:
+        message = f"xdelta3 failed with status {done.returncode}"
+        if done.stderr:
+            message += f": {done.stderr.splitlines()[0]}"
+        raise ToolError(
+            message,
+            details=done.stderr.strip() or None,
+            resolution=f"The command was: {' '.join(command)}",
+        )
+
+
+class Stream:
+    """A build's files as one stream, as ``unsquashfs -pf`` writes them from 4.5 on.
+
+    A line for each entry (name, kind, time, mode, owner, then a file's length and where
+    its contents begin, or what a link points to), then all contents, in the order of
+    their paths (``write_pseudo_file``).
+
+    :ivar places: where each file's contents begin, in ascending order.
+    """
+
+    def __init__(self, payload: Payload) -> None:
+        self._payload = payload
+        lines, self._files = _listing(payload)
+        self._listing = "\n".join(lines).encode("utf-8", "surrogateescape")
+        lengths = (entry.size_bytes for entry in self._files)
+        starts = accumulate(lengths, initial=len(self._listing))
+        paths = (entry.path for entry in self._files)
+        self.places: list[Place] = list(zip(starts, paths))  # noqa: B905 # one end more
+
+    def write(self, sink: IO[bytes]) -> None:
+        """Write the stream.
+
+        :raises AdvisorError: if the build is broken or changes meanwhile.
+        """
+        sink.write(self._listing)
+        for entry in self._files:
+            for start in range(0, entry.size_bytes, _READ_BYTES):
+                length = min(_READ_BYTES, entry.size_bytes - start)
+                part = self._payload.read(entry.path, offset=start, length=length)
+                sink.write(part.ljust(length, b"\0"))
+
+    @contextmanager
+    def piped(self) -> Iterator[int]:
+        """Write the stream to a pipe, and give the end to read from."""
+        reading, writing = os.pipe()
+        with ThreadPoolExecutor(max_workers=1) as pool:
+            feeding = pool.submit(self._feed, writing)
+            try:
+                yield reading
+            finally:
+                os.close(reading)
+            feeding.result()
+
+    def _feed(self, writing: int) -> None:
+        # A reader that fails says so itself.
+        with suppress(BrokenPipeError), os.fdopen(writing, "wb") as sink:
+            self.write(sink)
+
+
+def _listing(payload: Payload) -> tuple[list[str], list[Entry]]:
+    """Return the lines before the contents, and the files with contents in order."""
+    entries = payload.inventory.entries
+    lines = ["/ D 0 755 0 0"]
+    files: list[Entry] = []
+    firsts: dict[int, str] = {}
+    start = 0
+    # In the order of an image: directories by name.
+    for path in sorted(entries, key=_path_key):
+        entry = entries[path]
+        first = firsts.setdefault(entry.identity, path)
+        if entry.kind is EntryKind.FILE and first != path:
+            lines.append(f"{path} L {first}")
+            continue
+        kind = _KINDS.get(entry.kind, "I")
+        line = f"{path} {kind} {entry.modified_s} {entry.mode:o} 0 0"
+        if entry.kind is EntryKind.FILE:
+            files.append(entry)
+            line += f" {entry.size_bytes} {start}"
+            start += entry.size_bytes
+        elif entry.link_target is not None:
+            line += f" {entry.link_target}"
+        lines.append(line)
+    return [*lines, "#", "# START OF DATA - DO NOT MODIFY", "#", ""], files
+
+
+def _path_key(path: str) -> list[bytes]:
+    return path.encode("utf-8", "surrogateescape").split(b"/")
+
+
 def make_plain_delta(old: Path, new: Path, delta: Path) -> int:
     """Make a plain delta between two images and return its size in bytes."""
-    check_xdelta3()
-    arguments = ("-3", "-f", "-e", "-s", str(old), str(new), str(delta))
-    run_stages([Stage(("xdelta3", *arguments))])
+    _run("-3", "-f", "-e", "-s", str(old), str(new), str(delta))
     return delta.stat().st_size
 
 
 def make_snap_aware_delta(old: Stream, new: Stream, delta: Path) -> int:
     """Make a snap-aware delta of two builds' contents; return its size in bytes.
 
-    The contents are read here, so neither build has to be an image.
-
     :raises AdvisorError: if a build is broken or changes meanwhile.
     """
-    check_xdelta3()
     with old.piped() as source, new.piped() as target:
         files = (f"/dev/fd/{source}", f"/dev/fd/{target}", str(delta))
-        run_stages([Stage((*_ENCODE, *files), inherited=(source, target))])
+        _run(*_ENCODE, *files, inherited=(source, target))
     return delta.stat().st_size + HEADER_BYTES
-
-
-def make_delta_of_images(old: Path, new: Path, delta: Path) -> int:
-    """Make a snap-aware delta that can be applied; return its size with its header."""
-    check_xdelta3()
-    pipes = [_new_pipe(delta.with_suffix(suffix)) for suffix in (".old", ".new")]
-    unpack = ("unsquashfs", "-da", "128", "-fr", "128", "-no-progress", "-pf")
-    stages = [
-        Stage((*unpack, str(pipe), str(image)))
-        for pipe, image in zip(pipes, (old, new), strict=True)
-    ]
-    stages.append(Stage((*_ENCODE, *map(str, pipes), str(delta))))
-    run_stages(stages)
-    return delta.stat().st_size + HEADER_BYTES
-
-
-def _new_pipe(path: Path) -> Path:
-    path.unlink(missing_ok=True)
-    os.mkfifo(path, 0o600)
-    return path
 
 
 def shares_of_files(
@@ -116,73 +191,54 @@ def shares_of_files(
     """Return what each file adds to a delta, by its instructions.
 
     :param places: in ascending order, the first at 0.
-    :raises ToolError: if xdelta3 can't read the delta.
     """
+    starts = [start for start, _ in places]
     weights: dict[str, float] = defaultdict(float)
-    following = iter(places)
-    (_, path), after = next(following), next(following, None)
     for offset, weight in _instructions(delta):
-        while after is not None and after[0] <= offset:
-            path, after = after[1], next(following, None)
-        weights[path] += weight
+        weights[places[bisect_right(starts, offset) - 1][1]] += weight
     total = sum(weights.values()) or 1.0
-    weights.pop("", None)
-    return {path: weight / total * size_bytes for path, weight in weights.items()}
+    return {path: each / total * size_bytes for path, each in weights.items() if path}
 
 
 def _instructions(delta: Path) -> Iterator[tuple[int, float]]:
-    """Yield where each instruction writes, and about what it takes in the delta.
-
-    A window's first copy is a whole run that didn't change, and its address counts for
-    nothing.
-    """
-    with subprocess.Popen(
-        ending_with_us(("xdelta3", "printdelta", str(delta))),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        env=without_options(),
-    ) as process:
-        for line in process.stdout or ():
+    """Yield where each instruction writes, and about what it takes in the delta."""
+    listing = delta.with_suffix(".txt")
+    _run("printdelta", "-f", str(delta), str(listing))
+    with listing.open("rb") as lines:
+        for line in lines:
             # as "  000014 019  CPY_0     19 S@14"
             fields = line.split()
-            if len(fields) < 4 or not fields[0].isdigit():  # noqa: PLR2004 # as above
-                continue
-            kind, length = fields[2], int(fields[3])
-            yield int(fields[0]), length if kind == b"ADD" else COPY_BYTES
-    if process.returncode != 0:
-        message = f"xdelta3 printdelta failed with status {process.returncode}"
-        raise ToolError(message, resolution="Check the installation of xdelta3.")
+            if len(fields) >= 4 and fields[0].isdigit():  # noqa: PLR2004 # as above
+                added = fields[2] == b"ADD"
+                yield int(fields[0]), int(fields[3]) if added else COPY_BYTES
 
 
-def rebuild(old: Path, new: Path, delta: Path, target: Path) -> Rebuild:
-    """Apply a snap-aware delta and compare the result with the new image.
+def rebuild(image: Path, scratch: Path) -> Rebuild:
+    """Pack an image again as a device does after a snap-aware delta, and compare.
 
-    :param delta: as :func:`make_delta_of_images` made it.
-    :param target: path of the image to write.
+    xdelta3 gives the device the contents that the image unpacks to.
+
+    :param scratch: directory for the contents and the second image.
     """
-    version = mksquashfs_version()
-    if not applies_deltas(version):
-        reason = f"mksquashfs {version} can't read from a pipe; 4.6 and later can"
-        return Rebuild(equal=None, reason=reason)
-    source = _new_pipe(delta.with_suffix(".source"))
-    unpack = ("unsquashfs", "-no-progress", "-pf", str(source), str(old))
-    decode = ("xdelta3", "-d", "-f", "-c", "-s", str(source), str(delta))
-    with Image.open(new) as image:
-        options = _pack_options(image)
-    pack = ("mksquashfs", "-", str(target), "-pf", "-", "-noappend", "-quiet")
+    stream, again = scratch / "contents", scratch / "rebuilt"
+    unpack = ("unsquashfs", "-no-progress", "-pf", str(stream), str(image))
+    pack = ("mksquashfs", "-", str(again), "-pf", str(stream), "-noappend", "-quiet")
+    with Image.open(image) as opened:
+        options = _pack_options(opened)
     try:
-        run_stages(
-            [
-                Stage(unpack),
-                Stage(decode, feeds_next=True),
-                Stage((*pack, *options)),
-            ]
-        )
+        for command in (unpack, (*pack, *options)):
+            run_watched(command, watch=lambda _: None)
     except ToolError as error:
-        return Rebuild(equal=False, reason=f"it could not be applied: {error}")
-    if target.stat().st_size < MINIMUM_IMAGE_BYTES:
-        os.truncate(target, MINIMUM_IMAGE_BYTES)
-    return _compared(new, target, version)
+        return Rebuild(equal=False, reason=f"it could not be packed: {error}")
+    if again.stat().st_size < MINIMUM_IMAGE_BYTES:
+        os.truncate(again, MINIMUM_IMAGE_BYTES)
+    place = first_difference(image, again)
+    if place is None:
+        return Rebuild(equal=True)
+    tool = f"mksquashfs {mksquashfs_version()}"
+    return Rebuild(
+        equal=False, reason=f"{tool} packs it differently from byte {place:,} on"
+    )
 
 
 def _pack_options(image: Image) -> tuple[str, ...]:
@@ -194,20 +250,3 @@ def _pack_options(image: Image) -> tuple[str, ...]:
         if bool(block.flags >> bit & 1) is wanted
     ]
     return ("-comp", block.codec, *flags, "-mkfs-time", str(block.modified_s))
-
-
-def _compared(new: Path, rebuilt: Path, version: str) -> Rebuild:
-    place = first_difference(new, rebuilt)
-    if place is None:
-        return Rebuild(equal=True)
-    with Image.open(new) as image:
-        block = image.superblock
-    part = "files' contents"
-    if place >= block.inode_table_start:
-        part = "the tables behind the files' contents"
-    elif place < SUPERBLOCK_BYTES:
-        part = "the superblock"
-    reason = (
-        f"mksquashfs {version} packs them differently from byte {place:,} on, in {part}"
-    )
-    return Rebuild(equal=False, reason=reason)

@@ -79,9 +79,12 @@ def refresh_page(refresh: Refresh, month: Month | None = None) -> Page:
         f"{format_bytes(each.choices[0].size_bytes.mid)} with {each.codec}"
         for each in codecs
     )
+    found = "nothing to download, both builds are the same"
+    if refresh.is_needed:
+        found = f"a refresh downloads {', '.join(downloads)}"
     return Page(
         title=f"Refresh of {refresh.new.snap.name}",
-        headline=f"{refresh.new.snap.name}: a refresh downloads {', '.join(downloads)}",
+        headline=f"{refresh.new.snap.name}: {found}",
         facts=(f"From {refresh.old.path} to {refresh.new.path}",),
         sections=tuple(_sections(refresh, month)),
     )
@@ -150,16 +153,13 @@ def _known(codec: CodecRefresh) -> Iterator[str]:
     """Yield what a device takes, why, and whether the delta gives the image again."""
     for choice in codec.choices:
         yield f"With {codec.codec}, {_choice_text(choice, codec)}."
-    if codec.rebuild is None:
-        return
-    if codec.rebuild.equal:
+    if codec.rebuild and codec.rebuild.equal:
         yield f"With {codec.codec}, the snap-aware delta gives the new image again."
-        return
-    how = "wasn't applied" if codec.rebuild.equal is None else "gives another image"
-    text = f"With {codec.codec}, the snap-aware delta {how}: {codec.rebuild.reason}."
-    if codec.rebuild.equal is False:
-        text += " A device would then download the whole image too."
-    yield text
+    elif codec.rebuild:
+        yield (
+            f"With {codec.codec}, the snap-aware delta gives another image: "
+            f"{codec.rebuild.reason}. A device would then download the whole image too."
+        )
 
 
 def _choice_text(choice: Choice, codec: CodecRefresh) -> str:

@@ -28,7 +28,6 @@ _REFUSAL = re.compile(r"[^\n]*(?:queue size is too large|physical memory)[^\n]*"
 _NO_SPACE = "No space left on device"
 _BAD_DISK = "Input/output error"
 _LAST_LINES = 8
-_FIRST_THAT_APPLIES = (4, 6)
 
 
 class DiskFullError(StorageError):
@@ -61,16 +60,6 @@ def mksquashfs_version() -> str:
     _, output = _execute(("mksquashfs", "-version"))
     match = re.search(r"version (\S+)", output)
     return match[1] if match else "unknown version"
-
-
-def applies_deltas(version: str) -> bool:
-    """Return whether a version reads a pseudo-file from a pipe, as snapd has it do.
-
-    >>> applies_deltas("4.5.1"), applies_deltas("4.7.4")
-    (False, True)
-    """
-    numbers = re.findall(r"\d+", version)[:2]
-    return tuple(map(int, numbers)) >= _FIRST_THAT_APPLIES
 
 
 def supports(codec: str, *, scratch: Path) -> bool:

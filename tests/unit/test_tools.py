@@ -27,7 +27,6 @@ from snapcraft_compression_advisor.core.errors import (
 from snapcraft_compression_advisor.preflight import resquash
 from snapcraft_compression_advisor.squashfs import mksquashfs
 from snapcraft_compression_advisor.squashfs.mksquashfs import (
-    applies_deltas,
     run_watched,
     unpack,
 )
@@ -223,22 +222,6 @@ def test_interrupted_tool_is_ended_with_all_that_it_started(
 
 def _interrupt() -> NoReturn:
     raise KeyboardInterrupt
-
-
-@pytest.mark.parametrize(
-    ("version", "expected"),
-    [
-        ("4.5.1", False),
-        ("4.6", True),
-        ("4.6.1", True),
-        ("4.7.4-a8bb1d4d", True),
-        ("4.10", True),
-        ("5", True),
-        ("unknown version", False),
-    ],
-)
-def test_deltas_are_applied_from_4_6_on(version: str, *, expected: bool) -> None:
-    assert applies_deltas(version) is expected
 
 
 @pytest.mark.parametrize(
