@@ -37,6 +37,7 @@ _BLIND: Mapping[BlindReason, str] = {
     "unfollowed-runtime": "{where} is written for {what}, which isn't followed",
     "unreached-window": "{where} says that the app opens windows, but the search found "
     "no toolkit that it loads",
+    "unresolved-import": "{where} imports '{what}', whose package has no such file",
 }
 
 _WEIGHT: tuple[BlindReason, ...] = (
@@ -48,6 +49,7 @@ _WEIGHT: tuple[BlindReason, ...] = (
     "computed-program",
     "limit-reached",
     "syntax-error",
+    "unresolved-import",
 )
 """Reasons, the one that matters most first."""
 

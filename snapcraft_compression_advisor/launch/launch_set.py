@@ -37,6 +37,7 @@ BlindReason = Literal[
     "syntax-error",
     "unfollowed-runtime",
     "unreached-window",
+    "unresolved-import",
 ]
 """Why a guess can't know all that a launch reads:
 
@@ -48,7 +49,8 @@ BlindReason = Literal[
 - ``limit-reached``: there is more to follow than the search follows;
 - ``syntax-error``: a script can't be parsed;
 - ``unfollowed-runtime``: a program is written in a language that isn't followed;
-- ``unreached-window``: the app opens windows, but the search reached no toolkit.
+- ``unreached-window``: the app opens windows, but the search reached no toolkit;
+- ``unresolved-import``: a script loads a module of a package that has no such file.
 """
 
 WAITED_SHARE = Interval(low=0.8, mid=1.0, high=1.0)

@@ -14,7 +14,7 @@ from snapcraft_compression_advisor.launch.guess.runtimes import electron, gjs, t
 from snapcraft_compression_advisor.launch.guess.runtimes.lua import LUA
 from snapcraft_compression_advisor.launch.guess.runtimes.node import (
     MAX_NAMES,
-    required_files,
+    loads,
     required_names,
 )
 from snapcraft_compression_advisor.launch.guess.runtimes.perl import PERL
@@ -35,6 +35,8 @@ from snapcraft_compression_advisor.payload.caches import _ELEMENT
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import FrameType
+
+    from pytest_mock import MockerFixture
 
 
 LIMIT_S = 20.0
@@ -134,11 +136,13 @@ def test_a_module_with_more_parents_than_a_path_has_is_left_out() -> None:
     assert not [name for name in importer.names if len(name) > 100]
 
 
-def test_a_node_program_of_many_names_is_asked_for_some() -> None:
+def test_a_node_program_of_many_names_is_asked_for_some(mocker: MockerFixture) -> None:
     text = b"".join(b"require('./n%d')\n" % number for number in range(60_000))
     payload = make_payload({"x.js": text})
     asked: set[str] = set()
-    scripts = [payload.inventory.entries["x.js"]]
-    assert not [*required_files(scripts, payload, asked.add)]
+    app = mocker.MagicMock(payload=payload)
+    app.paths.file = asked.add
+    app.scripts.return_value = [payload.inventory.entries["x.js"]]
+    assert not [*loads(app)]
     names = {path.partition(".")[0].partition("/")[0] for path in asked}
     assert len(names) == MAX_NAMES

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from elf_files import make_elf
 from guesses import found
 from payloads import make_payload
-from snapcraft_compression_advisor.launch.guess.candidates import find_candidates
+from snapcraft_compression_advisor.launch.guess.candidates import (
+    Candidates,
+    find_candidates,
+)
 from snapcraft_compression_advisor.launch.launch_set import BlindSpot
 
 
@@ -131,6 +136,77 @@ def test_package_that_says_nothing_falls_back_on_its_index(text: bytes) -> None:
         "app/pkg/index.js": b"",
     }
     assert "app/pkg/index.js" in found(files, "usr/bin/node app/main.js")
+
+
+NODE_FILES = {
+    "usr/bin/node": make_elf(),
+    "app/node_modules/q/dist/main.mjs": b"",
+    "app/node_modules/q/dist/main.cjs": b"",
+    "app/node_modules/q/dist/sub/a.js": b"",
+    "app/node_modules/q/lib.js": b"",
+}
+BOTH = {"import": "./dist/main.mjs", "default": "./dist/main.cjs"}
+
+
+def node_candidates(source: bytes, description: dict[str, object]) -> Candidates:
+    """Return what a script makes a launch read that has a package ``q`` beside it."""
+    files = {
+        **NODE_FILES,
+        "app/main.js": source,
+        "app/node_modules/q/package.json": json.dumps(description).encode(),
+    }
+    app = {"hello": {"command": "usr/bin/node app/main.js"}}
+    return find_candidates(make_payload(files, base="bare", apps=app), "hello")
+
+
+@pytest.mark.parametrize(
+    ("source", "exports", "read"),
+    [
+        (b"import Q from 'q'", {".": BOTH}, "dist/main.mjs"),
+        (b"const Q = require('q')", {".": BOTH}, "dist/main.cjs"),
+        (b"import Q from 'q'", BOTH, "dist/main.mjs"),
+        (b"require('q')", {"browser": "./lib.js", **BOTH}, "dist/main.cjs"),
+        (b"require('q')", {"node": {"require": "./lib.js"}, **BOTH}, "lib.js"),
+        (b"require('q')", {"import": "./lib.js"}, "lib.js"),
+        (b"require('q')", "./dist/main.cjs", "dist/main.cjs"),
+        (b"require('q')", ["./none.js", "./dist/main.cjs"], "dist/main.cjs"),
+        (b"require('q/sub')", {".": BOTH, "./sub": "./lib.js"}, "lib.js"),
+        (
+            b"require('q/s/a')",
+            {"./*": "./*", "./s/*": "./dist/sub/*.js"},
+            "dist/sub/a.js",
+        ),
+        (b"require('q')", None, "lib.js"),
+    ],
+)
+def test_files_that_a_package_exports_come_before_its_main_file(
+    source: bytes, exports: object, read: str
+) -> None:
+    candidates = node_candidates(source, {"main": "lib.js", "exports": exports})
+    found = {each.entry.path: each for each in candidates.files if each.by}
+    package = "app/node_modules/q"
+    assert set(found) == {f"{package}/package.json", f"{package}/{read}"}
+    assert found[f"{package}/{read}"].by == "app/main.js"
+    assert not candidates.blind_spots
+
+
+def test_package_imports_its_own_files_by_names_of_its_own() -> None:
+    files = {
+        "usr/bin/node": make_elf(),
+        "app/package.json": b'{"imports": {"#x": "./lib/x.js"}}',
+        "app/bin/main.js": b"import x from '#x'",
+        "app/lib/x.js": b"",
+    }
+    assert set(found(files, "usr/bin/node app/bin/main.js")) == set(files)
+
+
+@pytest.mark.parametrize(
+    "exports", [{".": "./none.js"}, {"./sub": "./lib.js"}, {"types": "./lib.js"}, {}]
+)
+def test_package_that_exports_no_such_file_is_a_blind_spot(exports: object) -> None:
+    candidates = node_candidates(b"require('q')", {"exports": exports})
+    spot = BlindSpot(reason="unresolved-import", where="app/main.js", what="q")
+    assert candidates.blind_spots == (spot,)
 
 
 LUA = {

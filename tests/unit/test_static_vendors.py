@@ -299,6 +299,25 @@ def test_explanation_says_that_the_search_is_blind() -> None:
     assert "0%" not in text
 
 
+def test_explanation_names_who_imports_a_file_or_what_leads_to_none() -> None:
+    package = "node_modules/q"
+    files = {
+        "bin/node": make_elf(),
+        "main.js": b"require('./a')\nrequire('q')",
+        "a.js": b"x",
+        f"{package}/package.json": b'{"exports": {"deno": "./b.js"}}',
+        f"{package}/b.js": b"x",
+    }
+    app = {"hello": {"command": "bin/node main.js"}}
+    payload = make_payload(files, base="bare", apps=app)
+    texts = [
+        " ".join(explain(payload, "hello", path).sentences)
+        for path in ("a.js", f"{package}/b.js")
+    ]
+    assert "main.js imports it (way 'node-module')." in texts[0]
+    assert "main.js imports 'q', but that leads to no file." in texts[1]
+
+
 def test_explanation_of_a_file_that_is_not_there_names_one_like_it() -> None:
     with pytest.raises(UsageError, match="has no file") as caught:
         explained("x/libQt6Gui.so.6")

@@ -344,7 +344,7 @@ class _Search:
                     way=file.way,
                     role="library" if file.library else "plugin",
                     needs=file.needs or file.way,
-                    by=runtime.kind,
+                    by=file.by or runtime.kind,
                 )
                 if file.reached is not None:
                     known = self.files[file.entry.identity]

@@ -22,12 +22,16 @@ if TYPE_CHECKING:
 
     from ...payload.inventory import Entry
     from ...payload.source import Payload
-    from ..launch_set import LaunchFile
+    from ..launch_set import BlindSpot, LaunchFile
     from .candidates import Candidate, Candidates
     from .families import Family
 
 MOST_RULES = 5
 """Rules named that would bring in a file; a few name most files of a toolkit."""
+
+
+MOST_SPOTS = 20
+"""Blind spots named, of which a large program may have hundreds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,6 +139,8 @@ def _found(candidate: Candidate) -> str:
         )
     if by and candidate.role in ("library", "distant") and "/" in by:
         return f"{by} links it (way {candidate.way!r})."
+    if by and candidate.way in {"node-module", "python-module"}:
+        return f"{by} imports it (way {candidate.way!r})."
     if by:
         return f"The way {candidate.way!r} names it: of {by!r}."
     return f"The way {candidate.way!r} names it."
@@ -153,9 +159,19 @@ def _reasons(entry: Entry, candidates: Candidates) -> Iterator[str]:
             f"The rule {family.name!r} would, if the launch started or mapped a file "
             f"whose name matches {family.trigger!r}."
         )
-    for spot in candidates.blind_spots:
+    near = sorted(candidates.blind_spots, key=lambda spot: not _is_named(entry, spot))
+    for spot in near[:MOST_SPOTS]:
         what = f" ({spot.what})" if spot.what else ""
-        yield f"Not followed: {spot.reason} in {spot.where}{what}."
+        if spot.reason == "unresolved-import":
+            yield f"{spot.where} imports {spot.what!r}, but that leads to no file."
+        else:
+            yield f"Not followed: {spot.reason} in {spot.where}{what}."
+
+
+def _is_named(entry: Entry, spot: BlindSpot) -> bool:
+    """Return whether a file is of the package of an import that leads to none."""
+    package = "/".join(spot.what.split("/")[: 2 if spot.what[:1] == "@" else 1])
+    return spot.reason == "unresolved-import" and f"/{package}/" in f"/{entry.path}"
 
 
 def _names(family: Family, entry: Entry) -> bool:

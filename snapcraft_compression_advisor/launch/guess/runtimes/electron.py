@@ -10,7 +10,7 @@ from ....payload.elf import ELF_MAGIC
 from ....squashfs.entry import EntryKind
 from ...launch_set import BlindSpot
 from .asar import Archive, open_archive
-from .node import SCRIPTS, followed, module_files, required_by, some_of
+from .node import MAX_NAMES, SCRIPTS, Modules, followed, some_of
 from .runtime import Loaded
 
 if TYPE_CHECKING:
@@ -50,11 +50,13 @@ class _Program:
 
     def __init__(self, archive: Archive) -> None:
         self._archive = archive
+        self._modules = Modules(archive)
         self.computed = False
+        self.broken = self._modules.broken
 
     def files(self) -> tuple[str, ...]:
         """Return the files that a launch reads, the program first; none without one."""
-        start = tuple(module_files(".", self._archive))
+        start = tuple(self._modules.files("."))
         if not any(self._is_code(path) for path in start):
             return ()
         return (*start, *followed(start, self._reads))
@@ -67,7 +69,7 @@ class _Program:
         if not page and not path.endswith(SCRIPTS):
             return
         source = self._archive.read(path)
-        yield from required_by(source, path, self._archive)
+        yield from self._modules.required_by(source, path)
         if page:
             yield from self._named(_linked(source), path)
         elif _package(path) is None:
@@ -78,8 +80,8 @@ class _Program:
         """Yield the files of names, relative to one that names them or to the root."""
         for name in some_of(names):
             beside = posixpath.join(posixpath.dirname(path), name)
-            found = tuple(module_files(beside, self._archive))
-            yield from found or module_files(name, self._archive)
+            found = tuple(self._modules.files(beside))
+            yield from found or self._modules.files(name)
 
 
 def _linked(page: bytes) -> Iterator[str]:
@@ -143,6 +145,8 @@ def _loaded(app: StartedApp, entry: Entry) -> Iterator[Loaded | BlindSpot]:
         yield BlindSpot(reason="embedded-code", where=entry.path)
     if program.computed:
         yield BlindSpot(reason="computed-import", where=entry.path)
+    for name in sorted({name for _, name in program.broken})[:MAX_NAMES]:
+        yield BlindSpot(reason="unresolved-import", where=entry.path, what=name)
     if archive.exhausted:
         yield BlindSpot(reason="limit-reached", where=entry.path, what="modules")
 

@@ -7,6 +7,7 @@ import posixpath
 import re
 from collections import deque
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
@@ -16,7 +17,7 @@ from ...launch_set import BlindSpot
 from .runtime import Loaded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from ....payload.inventory import Entry
     from ....payload.source import Payload
@@ -37,6 +38,14 @@ SOURCE_MAX_BYTES = 1024 * 1024
 _REQUIRED = re.compile(
     rb"""(?:\brequire\(\s*|\bimport\s*(?:\(\s*)?|\bfrom\s*)["'](?P<name>[^"'\n]+)["']"""
 )
+_COMMENT = re.compile(rb"[ \t]*(?:\*|//|/\*)(?!.*\*/)")
+_LINE_BYTES = 200
+"""Of a line that are looked at for a comment, in which types and examples are named."""
+
+_ES_MODULE = re.compile(rb"^[ \t]*(?:import|export)\b", re.MULTILINE)
+_PACKAGES_KEPT = 100
+"""Descriptions kept, as most modules of a package require those of a few others."""
+
 SCRIPTS = (".js", ".mjs", ".cjs")
 _SUFFIXES = ("", *SCRIPTS, ".json", ".node", ".jsc")
 """What a name may lack; the last one where a module for it is loaded (bytenode)."""
@@ -86,57 +95,27 @@ class _Shipped:
 def required_names(source: bytes) -> Iterator[str]:
     """Yield what a source requires or imports with a name that is written out."""
     for match in _REQUIRED.finditer(source):
-        yield match["name"].decode(errors="replace")
-
-
-def required_files(
-    scripts: Iterable[Entry],
-    payload: Payload,
-    find: Callable[[str], Entry | None],
-    starts: set[str] | None = None,
-) -> Iterator[Entry]:
-    """Yield the files that scripts require, and those that these do.
-
-    :param find: gives the file that a path of the payload leads to.
-    :param starts: takes the scripts that start programs or WebAssembly.
-    """
-    shipped = _Shipped(payload, find)
-
-    def reads(path: str) -> Iterator[str]:
-        if path.endswith(SCRIPTS) or "." not in path:
-            source = shipped.read(path)
-            if starts is not None and _STARTS.search(source):
-                starts.add(path)
-            yield from required_by(source, path, shipped)
-
-    for path in followed((entry.path for entry in scripts), reads):
-        yield payload.inventory.entries[path]
+        before = source[max(0, match.start() - _LINE_BYTES) : match.start()]
+        if not _COMMENT.match(before.rpartition(b"\n")[2]):
+            yield match["name"].decode(errors="replace")
 
 
 def followed(
     starts: Iterable[str], reads: Callable[[str], Iterable[str]]
-) -> Iterator[str]:
-    """Yield the files that files read, and those that these do, each once.
+) -> dict[str, str]:
+    """Return the files that files read, and those that these do, each with its first.
 
     :param reads: gives what one file reads.
     """
-    pending = deque(starts)
-    seen = set(pending)
+    seen = dict.fromkeys(starts, "")
+    pending = deque(seen)
     while pending and len(seen) <= MAX_FILES:
-        for found in reads(pending.popleft()):
+        by = pending.popleft()
+        for found in reads(by):
             if found not in seen:
-                seen.add(found)
+                seen[found] = by
                 pending.append(found)
-                yield found
-
-
-def required_by(source: bytes, path: str, sources: Sources) -> Iterator[str]:
-    """Yield the files that a source requires.
-
-    :param path: of the source.
-    """
-    for name in some_of(required_names(source)):
-        yield from _resolve(name, posixpath.dirname(path), sources)
+    return {path: by for path, by in seen.items() if by}
 
 
 def some_of(names: Iterable[str]) -> tuple[str, ...]:
@@ -145,59 +124,129 @@ def some_of(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(islice(dict.fromkeys(short), MAX_NAMES))
 
 
-def _resolve(name: str, folder: str, sources: Sources) -> Iterator[str]:
-    if name.startswith("."):
-        yield from module_files(
-            posixpath.normpath(posixpath.join(folder, name)), sources
-        )
-        return
-    if name.startswith(("/", "node:")):
-        return
-    for place in (*_above(folder, sources), *_GLOBAL):
-        found = tuple(module_files(f"{place}/{name}", sources))
-        if found:
+class Modules:
+    """The files of modules, by https://nodejs.org/api/packages.html.
+
+    :ivar broken: sources that require what a package is there for, but no file of it.
+    """
+
+    def __init__(self, sources: Sources) -> None:
+        self._sources = sources
+        self._described = lru_cache(_PACKAGES_KEPT)(self._description)
+        self.broken: set[tuple[str, str]] = set()
+
+    def required_by(self, source: bytes, path: str) -> Iterator[str]:
+        """Yield the files that a source requires.
+
+        :param path: of the source.
+        """
+        condition = "import" if _ES_MODULE.search(source) else "require"
+        for name in some_of(required_names(source)):
+            found = tuple(self._resolve(name, posixpath.dirname(path), condition))
+            alone = found[-1:] and found[-1].endswith("package.json")
+            if alone and not name.endswith("package.json") and name[0] != "#":
+                self.broken.add((path, name))
             yield from found
+
+    def _resolve(self, name: str, folder: str, condition: str) -> Iterator[str]:
+        if name.startswith("."):
+            yield from self.files(posixpath.normpath(posixpath.join(folder, name)))
+        elif name.startswith("#"):
+            while folder and not self._sources.find(f"{folder}/package.json"):
+                folder = posixpath.dirname(folder)
+            yield from self._named(folder or ".", "imports", name, condition)
+        elif not name.startswith(("/", "node:")):
+            end = 2 if name.startswith("@") else 1
+            package = "/".join(name.split("/")[:end])
+            for place in (*self._above(folder), *_GLOBAL):
+                key = name.replace(package, ".", 1)
+                root = f"{place}/{package}"
+                found = tuple(self._named(root, "exports", key, condition))
+                if found := found or tuple(self.files(f"{place}/{name}")):
+                    yield from found
+                    return
+
+    def _above(self, folder: str) -> Iterator[str]:
+        """Yield the ``node_modules`` that there are in a folder and those above it."""
+        parts = folder.split("/")
+        for end in range(len(parts), -1, -1):
+            place = "/".join((*parts[:end], "node_modules"))
+            if self._sources.has_folder(place):
+                yield place
+
+    def _named(
+        self, package: str, field: str, name: str, condition: str
+    ) -> Iterator[str]:
+        """Yield a package's description and the file that it names; none without names.
+
+        :param field: ``exports`` or ``imports``.
+        :param condition: by which the source loads, taken before the other one.
+        """
+        path, description = self._described(package)
+        if path is None or (names := description.get(field)) is None:
             return
+        yield path
+        for target in (*_targets(names, name, {condition}), *_targets(names, name)):
+            place = posixpath.normpath(f"{package}/{target}")
+            if (file := self._sources.find(place)) is not None:
+                yield file
+                return
+
+    def files(self, path: str) -> Iterator[str]:
+        """Yield the file of a module, and the ``package.json`` that names it."""
+        for suffix in _SUFFIXES:
+            file = self._sources.find(path + suffix)
+            if file is not None:
+                yield file
+                return
+        described, description = self._described(path)
+        if described is not None:
+            yield described
+        main = description.get("main")
+        places = (f"{path}/{main}", f"{path}/{main}.js", f"{path}/{main}/index.js")
+        for place in (*(places if isinstance(main, str) else ()), f"{path}/index.js"):
+            file = self._sources.find(posixpath.normpath(place))
+            if file is not None:
+                yield file
+                return
+
+    def _description(self, package: str) -> tuple[str | None, dict[str, object]]:
+        """Return the path of a package's description, and what is in it."""
+        path = self._sources.find(posixpath.normpath(f"{package}/package.json"))
+        try:
+            document = json.loads(self._sources.read(path)) if path else None
+        except (ValueError, RecursionError):
+            document = None
+        return path, document if isinstance(document, dict) else {}
 
 
-def _above(folder: str, sources: Sources) -> Iterator[str]:
-    """Yield the ``node_modules`` that there are in a folder and those above it."""
-    parts = folder.split("/")
-    for end in range(len(parts), -1, -1):
-        place = "/".join((*parts[:end], "node_modules"))
-        if sources.has_folder(place):
-            yield place
-
-
-def module_files(path: str, sources: Sources) -> Iterator[str]:
-    """Yield the file of a module, and the ``package.json`` that names it."""
-    for suffix in _SUFFIXES:
-        file = sources.find(path + suffix)
-        if file is not None:
-            yield file
-            return
-    described = sources.find(f"{path}/package.json")
-    main = ""
-    if described is not None:
-        yield described
-        main = _main(sources.read(described))
-    for place in (f"{path}/{main}", f"{path}/{main}.js", f"{path}/{main}/index.js"):
-        file = sources.find(posixpath.normpath(place)) if main else None
-        if file is not None:
-            yield file
-            return
-    file = sources.find(f"{path}/index.js")
-    if file is not None:
-        yield file
-
-
-def _main(text: bytes) -> str:
-    try:
-        document = json.loads(text)
-    except (ValueError, RecursionError):
-        return ""
-    main = document.get("main") if isinstance(document, dict) else None
-    return main if isinstance(main, str) else ""
+def _targets(
+    names: object, name: str, conditions: Collection[str] = ("import", "require")
+) -> Iterator[str]:
+    """Yield the files that ``exports`` or ``imports`` name for a module, best first."""
+    if not isinstance(names, dict) or not all(key[:1] in {".", "#"} for key in names):
+        names = {".": names}
+    matching = [
+        (key != name, -len(head), key, name[len(head) : len(name) - len(tail)])
+        for key in names
+        for head, star, tail in [key.partition("*")]
+        if key == name or (star and name.startswith(head) and name.endswith(tail))
+    ]
+    if not matching:
+        return
+    *_, best, part = min(matching)
+    pending = [names[best]]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, dict):
+            known = {"node", "default", *conditions}
+            pending.extend(value[key] for key in reversed(value) if key in known)
+        elif isinstance(value, list):
+            pending.extend(reversed(value))
+        elif isinstance(value, str):
+            added = value.count("*") * len(part)
+            if len(value) + added <= MAX_NAME_CHARACTERS:
+                yield value.replace("*", part)
 
 
 _STARTS = re.compile(rb"\bchild_process\b|\bWebAssembly\.")
@@ -210,9 +259,22 @@ def loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
     """Yield what scripts require, and what of it can't be known."""
     scripts, starts = app.scripts("node", ".js"), set[str]()
     reached = {entry.path for entry in (*scripts, *app.programs.started)}
-    for entry in required_files(scripts, app.payload, app.paths.file, starts):
-        reached.add(entry.path)
-        yield Loaded(entry=entry, way="node-module")
+    shipped = _Shipped(app.payload, app.paths.file)
+    modules = Modules(shipped)
+
+    def reads(path: str) -> Iterator[str]:
+        if path.endswith(SCRIPTS) or "." not in path:
+            source = shipped.read(path)
+            if _STARTS.search(source):
+                starts.add(path)
+            yield from modules.required_by(source, path)
+
+    for path, by in followed((entry.path for entry in scripts), reads).items():
+        reached.add(path)
+        entry = app.payload.inventory.entries[path]
+        yield Loaded(entry=entry, way="node-module", by=by)
+    for where, what in sorted(modules.broken)[:MAX_NAMES]:
+        yield BlindSpot(reason="unresolved-import", where=where, what=what)
     for source in sorted(starts):
         natives = [each for each in _natives(app, source) if each.path not in reached]
         if natives:

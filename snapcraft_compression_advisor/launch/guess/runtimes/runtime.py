@@ -30,6 +30,7 @@ class Loaded:
     :param library: whether it is loaded as a library.
     :param reached: of an archive, the data blocks that hold members that are loaded.
     :param expected: whether it is expected to be read, or only may be.
+    :param by: the file that imports it, if that is known.
     """
 
     entry: Entry
@@ -38,6 +39,7 @@ class Loaded:
     library: bool = False
     reached: frozenset[int] | None = None
     expected: bool = True
+    by: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
