@@ -25,8 +25,7 @@ Source = Literal["static", "recorded"]
 """How it is known what a launch reads: guessed from files, or recorded."""
 
 Method = Literal["residency", "directory", "trace"]
-"""By which means a launch was recorded. Residency tells which blocks were read, a trace
-which files were read or mapped."""
+"""How a launch was recorded: a trace shows the files read, the others the blocks."""
 
 BlindReason = Literal[
     "computed-command",
@@ -142,8 +141,7 @@ class BlindSpot:
 
     :param where: the file in question, relative to the payload; a module's or program's
         name where the payload holds no such file.
-    :param what: the interpreter of an unfollowed runtime, the limit that was reached,
-        the plug for windows; else empty.
+    :param what: the interpreter, limit, plug or name imported in question, else empty.
     """
 
     reason: BlindReason

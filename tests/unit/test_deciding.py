@@ -260,9 +260,14 @@ def test_a_gain_in_percent_is_of_what_xz_adds(least: str, verdict: str) -> None:
     assert advice.verdict == verdict
 
 
-def test_a_gain_in_percent_takes_the_place_of_seconds() -> None:
-    tiny = Interval.exactly(0.001)
-    saving = Saving(app="app", device="device", seconds=tiny, xz_added_s=tiny)
+TINY = Interval.exactly(0.001)
+
+
+@pytest.mark.parametrize(("xz_s", "verdict"), [(TINY, "change"), (None, "undecided")])
+def test_a_gain_in_percent_takes_the_place_of_seconds_if_it_is_known(
+    xz_s: Interval | None, verdict: str
+) -> None:
+    saving = Saving(app="app", device="device", seconds=TINY, xz_added_s=xz_s)
     found = Evidence(
         declared=None,
         xz_bytes=Interval.exactly(MB),
@@ -270,19 +275,7 @@ def test_a_gain_in_percent_takes_the_place_of_seconds() -> None:
         bytes_added=Interval.exactly(0),
         savings=[saving],
     )
-    assert recommend(found, policy(min_saving="50%")).verdict == "change"
-
-
-def test_an_unknown_share_decides_nothing() -> None:
-    saving = Saving(app="app", device="device", seconds=Interval.exactly(1.0))
-    found = Evidence(
-        declared=None,
-        xz_bytes=Interval.exactly(MB),
-        lzo_bytes=Interval.exactly(MB),
-        bytes_added=Interval.exactly(0),
-        savings=[saving],
-    )
-    assert recommend(found, policy(min_saving="50%")).verdict == "undecided"
+    assert recommend(found, policy(min_saving="50%")).verdict == verdict
 
 
 @pytest.mark.parametrize("limit", ["20%", "20MB"])

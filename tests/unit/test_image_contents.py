@@ -42,6 +42,10 @@ CONTENTS = bytes(range(256)) * 20
 WHOLE = CONTENTS[:4096] + bytes(4096) + CONTENTS[4096:4106] + b"tail!"
 
 
+DEVICES = EntryKind.BLOCK_DEVICE, EntryKind.CHARACTER_DEVICE
+PIPES = EntryKind.FIFO, EntryKind.SOCKET
+
+
 def whole_file() -> ForgedImage:
     """Return an image with a file of a stored, a sparse block and a tail."""
     record = file_inode(
@@ -153,12 +157,7 @@ def test_a_huge_sparse_file_takes_no_memory(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("form", "kind"),
-    [
-        (4, EntryKind.BLOCK_DEVICE),
-        (5, EntryKind.CHARACTER_DEVICE),
-        (11, EntryKind.BLOCK_DEVICE),
-        (12, EntryKind.CHARACTER_DEVICE),
-    ],
+    [(n, kind) for m in (4, 11) for n, kind in enumerate(DEVICES, m)],
 )
 def test_device_numbers_are_those_of_the_system(
     tmp_path: Path, form: int, kind: EntryKind
@@ -171,13 +170,7 @@ def test_device_numbers_are_those_of_the_system(
 
 
 @pytest.mark.parametrize(
-    ("form", "kind"),
-    [
-        (6, EntryKind.FIFO),
-        (7, EntryKind.SOCKET),
-        (13, EntryKind.FIFO),
-        (14, EntryKind.SOCKET),
-    ],
+    ("form", "kind"), [(n, kind) for m in (6, 13) for n, kind in enumerate(PIPES, m)]
 )
 def test_pipes_and_sockets_have_their_kind(
     tmp_path: Path, form: int, kind: EntryKind

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elf_files import make_elf
-from guesses import found
+from guesses import found, guessed
 from payloads import make_payload
 from snapcraft_compression_advisor.launch.guess.candidates import find_candidates
 from snapcraft_compression_advisor.launch.guess.runtimes.gresource import (
@@ -134,10 +134,7 @@ def test_modules_of_the_package_are_imported_by_name(place: str) -> None:
 
 def test_name_that_is_computed_is_a_blind_spot() -> None:
     files = {"usr/bin/hello": SHEBANG + b"const a = imports[name];\n"}
-    payload = make_payload(
-        {**GTK, **files}, base="bare", apps={"hello": {"command": "usr/bin/hello"}}
-    )
-    spot, *_ = find_candidates(payload, "hello").blind_spots
+    spot, *_ = guessed({**GTK, **files}).blind_spots
     assert (spot.reason, spot.where) == ("computed-import", "usr/bin/hello")
 
 

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from elf_files import make_elf
-from guesses import found
-from payloads import make_payload
+from guesses import found, guessed
 from snapcraft_compression_advisor.launch.guess import programs
-from snapcraft_compression_advisor.launch.guess.candidates import find_candidates
 from snapcraft_compression_advisor.launch.guess.shell import shell_words
 
 if TYPE_CHECKING:
@@ -67,16 +65,13 @@ def test_launcher_leads_to_java_by_the_text_that_it_gives_to_a_shell(
 
 def test_java_that_a_script_keeps_in_a_variable_may_be_what_it_computes() -> None:
     machine = "usr/lib/jvm/java-21/lib/server/libjvm.so"
-    payload = make_payload(
+    candidates = guessed(
         {
             "usr/bin/hello": b'#!/bin/sh\nJAVA=$JAVA_HOME/bin/java\nexec "$(choose)"\n',
             "usr/lib/jvm/java-21/bin/java": make_elf(),
             machine: make_elf(),
-        },
-        base="bare",
-        apps={"hello": {"command": "usr/bin/hello"}},
+        }
     )
-    candidates = find_candidates(payload, "hello")
     assert machine in {file.entry.path for file in candidates.files}
     assert candidates.blindness == "program"
     assert candidates.kind == "Java"

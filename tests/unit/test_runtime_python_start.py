@@ -8,7 +8,7 @@ import zipfile
 import pytest
 
 from elf_files import make_elf
-from guesses import found
+from guesses import found, guessed
 from payloads import make_payload
 from snapcraft_compression_advisor.launch.guess.candidates import (
     Candidates,
@@ -24,10 +24,7 @@ HEAVY = f"{PACKAGES}/heavy.py"
 
 
 def search(files: dict[str, bytes], command: str = "usr/bin/hello") -> Candidates:
-    payload = make_payload(
-        {**PYTHON, **files}, base="bare", apps={"hello": {"command": command}}
-    )
-    return find_candidates(payload, "hello")
+    return guessed({**PYTHON, **files}, command)
 
 
 def names(files: dict[str, bytes], command: str = "usr/bin/hello") -> set[str]:

@@ -7,11 +7,9 @@ import json
 import pytest
 
 from elf_files import make_elf
-from guesses import found
-from payloads import make_payload
+from guesses import found, guessed
 from snapcraft_compression_advisor.launch.guess.candidates import (
     Candidates,
-    find_candidates,
 )
 from snapcraft_compression_advisor.launch.launch_set import BlindSpot
 
@@ -102,10 +100,7 @@ def test_virtual_machine_and_what_it_starts_with_are_read() -> None:
 
 
 def test_modules_are_loaded_when_they_are_called() -> None:
-    payload = make_payload(
-        ERLANG_FILES, base="bare", apps={"hello": {"command": "usr/bin/hello"}}
-    )
-    candidates = find_candidates(payload, "hello")
+    candidates = guessed(ERLANG_FILES)
     assert candidates.blind_spots == (
         BlindSpot(reason="computed-import", where="usr/bin/hello"),
     )
@@ -150,13 +145,9 @@ BOTH = {"import": "./dist/main.mjs", "default": "./dist/main.cjs"}
 
 def node_candidates(source: bytes, description: dict[str, object]) -> Candidates:
     """Return what a script makes a launch read that has a package ``q`` beside it."""
-    files = {
-        **NODE_FILES,
-        "app/main.js": source,
-        "app/node_modules/q/package.json": json.dumps(description).encode(),
-    }
-    app = {"hello": {"command": "usr/bin/node app/main.js"}}
-    return find_candidates(make_payload(files, base="bare", apps=app), "hello")
+    text = json.dumps(description).encode()
+    files = {"app/main.js": source, "app/node_modules/q/package.json": text}
+    return guessed({**NODE_FILES, **files}, "usr/bin/node app/main.js")
 
 
 @pytest.mark.parametrize(
@@ -411,10 +402,7 @@ def test_version_of_a_directory_is_no_part_of_the_name(version: str) -> None:
 
 def test_program_whose_qml_cannot_be_seen_is_a_blind_spot() -> None:
     files = {**QML_MODULES, "usr/bin/hello": PROGRAM}
-    payload = make_payload(
-        files, base="bare", apps={"hello": {"command": "usr/bin/hello"}}
-    )
-    spots = find_candidates(payload, "hello").blind_spots
+    spots = guessed(files).blind_spots
     assert BlindSpot(reason="embedded-code", where="usr/bin/hello") in spots
 
 
@@ -424,10 +412,7 @@ def test_program_that_links_qml_for_the_web_engine_is_no_blind_spot() -> None:
         "usr/bin/hello": make_elf(needed=["libQt5Qml.so.5", "libQt5WebEngine.so.5"]),
         f"{LIB}/libQt5WebEngine.so.5": make_elf(),
     }
-    payload = make_payload(
-        files, base="bare", apps={"hello": {"command": "usr/bin/hello"}}
-    )
-    spots = find_candidates(payload, "hello").blind_spots
+    spots = guessed(files).blind_spots
     assert "embedded-code" not in {spot.reason for spot in spots}
 
 

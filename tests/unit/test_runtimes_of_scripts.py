@@ -5,9 +5,7 @@ from __future__ import annotations
 import pytest
 
 from elf_files import make_elf
-from guesses import found
-from payloads import make_payload
-from snapcraft_compression_advisor.launch.guess.candidates import find_candidates
+from guesses import found, guessed
 from snapcraft_compression_advisor.launch.launch_set import BlindReason, BlindSpot
 
 
@@ -66,10 +64,7 @@ def test_modules_in_c_bring_their_libraries() -> None:
     named = found(files, "usr/bin/hello")
     assert set(named) == set(files)
     assert named[f"{perl}/auto/SDL/Video/Video.so"].way == "perl-extension"
-    payload = make_payload(
-        files, base="bare", apps={"hello": {"command": "usr/bin/hello"}}
-    )
-    candidates = find_candidates(payload, "hello")
+    candidates = guessed(files)
     assert (candidates.kind, candidates.blind_spots) == ("SDL", ())
 
 
@@ -95,11 +90,8 @@ def test_module_of_a_computed_name_is_a_blind_spot_of_the_program_only() -> None
         "usr/bin/perl": make_elf(),
         "usr/share/perl5/Other.pm": b"require $plugin;\n",
     }
-    payload = make_payload(
-        files, base="bare", apps={"hello": {"command": "usr/bin/hello"}}
-    )
     spot = BlindSpot(reason="computed-import", where="usr/bin/hello")
-    assert find_candidates(payload, "hello").blind_spots == (spot,)
+    assert guessed(files).blind_spots == (spot,)
 
 
 def test_functions_of_the_module_named_after_the_program_count() -> None:
@@ -160,16 +152,13 @@ def test_names_are_filled_with_texts_that_variables_have(
     program: bytes, *, known: bool
 ) -> None:
     images = "usr/lib/ruby/vendor_ruby/own/sdl/images.rb"
-    payload = make_payload(
+    candidates = guessed(
         {
             "usr/bin/hello": b"#!/usr/bin/env ruby\n" + program,
             "usr/bin/ruby": make_elf(),
             images: b"x",
-        },
-        base="bare",
-        apps={"hello": {"command": "usr/bin/hello"}},
+        }
     )
-    candidates = find_candidates(payload, "hello")
     assert (images in {file.entry.path for file in candidates.files}) is known
     spot = BlindSpot(reason="computed-import", where="usr/bin/hello")
     assert candidates.blind_spots == (() if known else (spot,))
@@ -190,10 +179,7 @@ def test_extension_opens_windows_by_sdl_1_which_may_open_sdl_2(number: str) -> N
         "meta/gui/hello.desktop": b"",
     }
     link = {f"{lib}/libSDL-1.2.so.0": f"libSDL-1.2.so.{number}"}
-    payload = make_payload(
-        files, links=link, base="bare", apps={"hello": {"command": "usr/bin/hello"}}
-    )
-    candidates = find_candidates(payload, "hello")
+    candidates = guessed(files, links=link)
     assert (candidates.kind, candidates.blind_spots) == ("SDL", ())
     ways = {file.entry.path: file.way for file in candidates.files}
     two = number.startswith("1")
@@ -284,11 +270,8 @@ def test_library_of_tk_opens_its_scripts_whoever_links_it() -> None:
 def test_script_that_sources_a_computed_name_is_a_blind_spot() -> None:
     script = b"#!/usr/bin/tclsh\nsource $plugin\n"
     files = {"usr/bin/hello": script, "usr/bin/tclsh": make_elf()}
-    payload = make_payload(
-        files, base="bare", apps={"hello": {"command": "usr/bin/hello"}}
-    )
     spot = BlindSpot(reason="computed-import", where="usr/bin/hello")
-    assert find_candidates(payload, "hello").blind_spots == (spot,)
+    assert guessed(files).blind_spots == (spot,)
 
 
 def test_packages_of_computed_names_are_words_of_the_program() -> None:
@@ -331,9 +314,6 @@ def test_what_a_program_computes_is_a_blind_spot(
         "usr/bin/hello": b"#!/usr/bin/tclsh\n" + script + b"\n",
         "usr/bin/tclsh": make_elf(),
     }
-    payload = make_payload(
-        files, base="bare", apps={"hello": {"command": "usr/bin/hello"}}
-    )
-    candidates = find_candidates(payload, "hello")
+    candidates = guessed(files)
     assert candidates.blind_spots == (BlindSpot(reason=reason, where="usr/bin/hello"),)
     assert candidates.blindness == "modules"

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elf_files import EM_AARCH64, make_elf
+from guesses import guessed
 from payloads import make_payload
 from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
 from snapcraft_compression_advisor.core.units import Interval
@@ -231,12 +232,10 @@ def test_extensions_of_loaded_packages_are_read_and_no_others() -> None:
 
 def test_archive_that_electron_is_given_is_followed() -> None:
     members = {"package.json": PACKAGE, "main.js": b"0"}
-    payload = make_payload(
+    found = guessed(
         {"usr/bin/electron": make_elf(), "lib/hello/app.asar": make_asar(members)},
-        base="bare",
-        apps={"hello": {"command": "usr/bin/electron $SNAP/lib/hello/app.asar"}},
-    )
-    found = find_candidates(payload, "hello").files
+        "usr/bin/electron $SNAP/lib/hello/app.asar",
+    ).files
     assert {each.entry.path: each.reached for each in found} == {
         "usr/bin/electron": None,
         "lib/hello/app.asar": {0},

@@ -7,12 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from elf_files import make_elf
+from guesses import found, guessed
 from payloads import MemoryPayload, make_payload
 from snapcraft_compression_advisor.launch.guess import programs
-from snapcraft_compression_advisor.launch.guess.candidates import (
-    Candidate,
-    find_candidates,
-)
 from snapcraft_compression_advisor.launch.guess.guess import static_launch_set
 from snapcraft_compression_advisor.launch.guess.own_files import is_data
 from snapcraft_compression_advisor.launch.launch_set import BlindSpot
@@ -23,8 +20,7 @@ if TYPE_CHECKING:
 
 
 def blind_spots(files: dict[str, bytes], command: str) -> tuple[BlindSpot, ...]:
-    payload = make_payload(files, base="bare", apps={"hello": {"command": command}})
-    return find_candidates(payload, "hello").blind_spots
+    return guessed(files, command).blind_spots
 
 
 @pytest.mark.parametrize("text", [b"\x7fELF", b"#!/bin/sh\nexec $SNAP/bin/other\n"])
@@ -106,22 +102,16 @@ def test_of_a_far_snap_few_libraries_are_asked_what_they_need(
     files["lib/libc.so.1"] = make_elf(needed=["libd.so.1"])
     assert blind_spots(files, "bin/hello") == ()
     monkeypatch.setattr(linkage, "is_far", lambda _: True)
-    payload = make_payload(files, base="bare", apps={"hello": {"command": "bin/hello"}})
-    found = find_candidates(payload, "hello")
-    (spot,) = found.blind_spots
+    candidates = guessed(files, "bin/hello")
+    (spot,) = candidates.blind_spots
     assert (spot.reason, spot.what) == ("limit-reached", "libraries")
-    assert {file.entry.path for file in found.files} == {*files} - {"lib/libd.so.1"}
-    assert found.blindness == "modules"
+    assert {file.entry.path for file in candidates.files} == {*files} - {
+        "lib/libd.so.1"
+    }
+    assert candidates.blindness == "modules"
 
 
 LIB = "usr/lib/x86_64-linux-gnu"
-
-
-def found(files: dict[str, bytes], command: str) -> dict[str, Candidate]:
-    """Return what a launch may read."""
-    payload = make_payload(files, base="bare", apps={"hello": {"command": command}})
-    candidates = find_candidates(payload, "hello")
-    return {candidate.entry.path: candidate for candidate in candidates.files}
 
 
 def test_programs_own_directories_are_looked_at() -> None:

@@ -7,7 +7,7 @@ import struct
 import pytest
 
 from elf_files import make_elf
-from guesses import found
+from guesses import found, guessed
 from payloads import make_payload
 from snapcraft_compression_advisor.core.errors import UsageError
 from snapcraft_compression_advisor.launch.guess.candidates import find_candidates
@@ -45,10 +45,7 @@ def kind_of(
     files: dict[str, bytes], command: str = "bin/app", *, desktop: bool = False
 ) -> str:
     desktops = {"meta/gui/hello.desktop": b"[Desktop Entry]\n"} if desktop else {}
-    payload = make_payload(
-        {**files, **desktops}, base="bare", apps={"hello": {"command": command}}
-    )
-    return find_candidates(payload, "hello").kind
+    return guessed({**files, **desktops}, command).kind
 
 
 def expected_blocks(content: bytes) -> float:
@@ -127,8 +124,7 @@ def test_what_a_python_launcher_replaces_itself_by_is_started(
 ) -> None:
     script = b"#!/usr/bin/env python3\nimport os, sys\nhere = __file__\n" + launcher
     files = {**PYTHON, "bin/app": script, "opt/app": make_elf()}
-    payload = make_payload(files, base="bare", apps={"hello": {"command": "bin/app"}})
-    candidates = find_candidates(payload, "hello")
+    candidates = guessed(files, "bin/app")
     paths = {each.entry.path for each in candidates.files}
     assert ("opt/app" in paths) == bool(reached)
     reasons = {spot.reason for spot in candidates.blind_spots}
@@ -336,10 +332,7 @@ def test_what_pyinstaller_puts_beside_its_program_is_found() -> None:
         "opt/app/_internal/libtiff-20b7e810.so.6": make_elf(),
         module: make_elf(needed=["libtiff-20b7e810.so.6"]),
     }
-    payload = make_payload(
-        files, base="bare", apps={"hello": {"command": "opt/app/app"}}
-    )
-    candidates = find_candidates(payload, "hello")
+    candidates = guessed(files, "opt/app/app")
     assert {each.entry.path for each in candidates.files} >= files.keys()
     assert candidates.kind == "Python program frozen by PyInstaller"
 
