@@ -31,8 +31,8 @@ import numpy as np
 from measured_process import Measured, keep_bytecode, run_measured
 from page_parts import replace_part
 from snapcraft_compression_advisor.codecs import CODECS
-from snapcraft_compression_advisor.payload.inventory import exclude_file_text
 from snapcraft_compression_advisor.payload.layout import lay_out
+from snapcraft_compression_advisor.payload.scan import exclude_file_text
 from snapcraft_compression_advisor.payload.source import open_payload
 from snapcraft_compression_advisor.squashfs import mksquashfs
 from snapcraft_compression_advisor.squashfs.image import Image

@@ -34,7 +34,7 @@ from snapcraft_compression_advisor.core.errors import AdvisorError
 from snapcraft_compression_advisor.core.scratch import replace_bytes
 from snapcraft_compression_advisor.fleet.columns import decode, encode
 from snapcraft_compression_advisor.fleet.dataset import SEEN_NAME, part_files
-from snapcraft_compression_advisor.payload.inventory import exclude_file_text
+from snapcraft_compression_advisor.payload.scan import exclude_file_text
 from snapcraft_compression_advisor.payload.source import is_prime_directory
 from snapcraft_compression_advisor.squashfs.mksquashfs import pack
 

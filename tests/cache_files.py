@@ -7,8 +7,8 @@ import struct
 from typing import TYPE_CHECKING
 
 from payloads import make_payload
+from snapcraft_compression_advisor.payload.caches import Tree
 from snapcraft_compression_advisor.payload.inventory import Inventory
-from snapcraft_compression_advisor.payload.tree import Tree
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -16,7 +16,7 @@ from ..launch.profile import (
     ProfilePayload,
     RecordedPart,
 )
-from ..payload.inventory import scan_directory
+from ..payload.scan import scan_directory
 from ..payload.source import Payload, open_payload
 from ..trial.result import Progress
 from .installed import (

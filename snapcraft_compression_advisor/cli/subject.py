@@ -25,8 +25,7 @@ from ..payload.source import (
     is_prime_directory,
     open_payload,
 )
-from ..payload.stack import provides
-from ..payload.stack_check import BASE_TYPES, check_consumer, check_stack
+from ..payload.stack import BASE_TYPES, check_consumer, check_stack, provides
 from ..project.project_file import PROJECT_FILES, find_project_file, read_project_file
 from ..settings.lint_policy import LintPolicy
 from ..settings.policy_file import (

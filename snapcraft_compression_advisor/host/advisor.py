@@ -22,7 +22,7 @@ from ..launch.launch_set import check_app, select_apps
 from ..lint.request import LintRequest, analysis_request
 from ..lint.rule import Context
 from ..payload.source import ComponentDirectory, Payload, open_payload
-from ..payload.stack_check import check_stack
+from ..payload.stack import check_stack
 from ..payload.survey import take_survey
 from ..settings.load import Settings
 from ..settings.policy_file import POLICY_PLACES, ignored_policy_files

@@ -12,9 +12,8 @@ import struct
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
-from .caches import CacheFault, cache_fault
+from .caches import CacheFault, Tree, cache_fault
 from .inventory import Entry
-from .tree import Tree
 
 LOOKED_AT = 128
 """Bytecode files of a directory of modules whose headers are read, evenly spread.

@@ -5,17 +5,19 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Literal, NamedTuple
 
+from ..core.units import MIB
 from ..squashfs.entry import EntryKind
-from .copies import BASE_LIBRARIES, LIBRARY_DIRECTORIES
+from .copies import BASE_LIBRARIES
 from .inventory import Entry
-from .linkage import LibraryFinder
+from .linkage import LIBRARY_DIRECTORIES, LibraryFinder
 from .paths import PathResolver
-from .tree import Tree
+from .source import Payload
 
 CacheKind = Literal[
     "settings-schemas",
@@ -27,8 +29,13 @@ CacheKind = Literal[
     "python-bytecode",
 ]
 CacheState = Literal["missing", "stale"]
-_Names = Callable[[Tree, Entry], Iterable[bytes]]
+_Names = Callable[[Entry], Iterable[bytes]]
 """The names of a source, as the cache has them."""
+
+READ_ALL_MAX_BYTES = 256 * MIB
+"""How much of caches, lists and their sources is read in all."""
+READ_MAX_BYTES = 4 * MIB
+"""Larger than any of them that is read whole; bounds what a foreign one costs."""
 
 LEAST_ICONS = 100
 """Fewer icons lie in a few directories, which are listed in no time."""
@@ -48,6 +55,63 @@ _ELEMENT = re.compile(
     rb"<(?:schema|key)\b[^<>]*?\s(?:id|name)\s*=\s*[\"']([^\"'<>]+)[\"']"
 )
 _ICON_SUFFIXES = (".png", ".svg", ".xpm")
+
+
+class Tree:
+    """A payload in which caches are looked for; no link is followed.
+
+    :ivar unread: paths of files whose contents were too large to be read.
+    """
+
+    def __init__(self, payload: Payload) -> None:
+        self.payload = payload
+        self.entries: Mapping[str, Entry] = payload.inventory.entries
+        self.folders = payload.inventory.folders
+        self._left_bytes = READ_ALL_MAX_BYTES
+        self.unread: dict[str, None] = {}
+
+    def named(self, directory: str, suffix: str | tuple[str, ...]) -> list[Entry]:
+        """Return a directory's files and links whose names end so."""
+        return [
+            entry
+            for entry in self.folders.get(directory, ())
+            if entry.path.endswith(suffix)
+            and entry.kind in (EntryKind.FILE, EntryKind.SYMLINK)
+        ]
+
+    def file(self, path: str) -> Entry | None:
+        """Return a regular file's entry."""
+        entry = self.entries.get(path)
+        return entry if entry and entry.kind is EntryKind.FILE else None
+
+    def contents(self, entry: Entry | None) -> bytes | None:
+        """Return a small file's contents; ``None`` if it isn't small."""
+        if entry is None:
+            return None
+        if entry.size_bytes > min(READ_MAX_BYTES, self._left_bytes):
+            self.unread[entry.path] = None
+            return None
+        self._left_bytes -= entry.size_bytes
+        return self.payload.read(entry.path, offset=0, length=entry.size_bytes)
+
+    def has_library(self, *stems: str, content: tuple[str, ...] = ()) -> bool:
+        """Return whether the payload or a content snap has one of these libraries.
+
+        :param stems: names up to ``.so``.
+        :param content: how the names of content snaps begin that have them.
+        """
+        if not self._library_stems.isdisjoint(stems):
+            return True
+        return bool(content) and any(
+            (plug.default_provider or plug.content or "").startswith(content)
+            for plug in self.payload.snap.plugs.values()
+            if plug.interface == "content"
+        )
+
+    @cached_property
+    def _library_stems(self) -> frozenset[str]:
+        names = (path.rpartition("/")[2] for path in self.entries if ".so" in path)
+        return frozenset(name.partition(".so")[0] for name in names if ".so" in name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +165,7 @@ def schema_faults(tree: Tree) -> Iterator[CacheFault]:
     """
     if not tree.has_library(*SCHEMA_READERS, content=GNOME_CONTENT):
         return
-    for directory in tree.directories():
+    for directory in tree.folders:
         sources = tree.named(directory, ".gschema.xml")
         if sources and directory.endswith("glib-2.0/schemas"):
             path = f"{directory}/gschemas.compiled"
@@ -109,7 +173,9 @@ def schema_faults(tree: Tree) -> Iterator[CacheFault]:
             if path not in tree.entries:
                 reason = "there are schemas but no compiled form of them"
                 yield fault("missing", path, sources, reason)
-            elif unknown := _unknown(tree, path, sources, _names_of_schemas):
+            elif unknown := _unknown(
+                tree, path, sources, partial(_names_of_schemas, tree)
+            ):
                 reason = (
                     "schemas or keys of these files are missing from the compiled form"
                 )
@@ -129,16 +195,7 @@ def icon_faults(tree: Tree) -> Iterator[CacheFault]:
     qt = () if tree.has_library(*KDE) else QT
     if not tree.has_library(*GTK, *qt, content=GNOME_CONTENT):
         return
-    for theme in tree.directories():
-        if not posixpath.dirname(theme).endswith("share/icons"):
-            continue
-        icons = [
-            entry
-            for entry in tree.below(theme)
-            if entry.kind is EntryKind.FILE
-            and entry.path.endswith(_ICON_SUFFIXES)
-            and posixpath.dirname(entry.path) != theme
-        ]
+    for theme, icons in _icons_by_theme(tree).items():
         if len(icons) < LEAST_ICONS:
             continue
         path = f"{theme}/icon-theme.cache"
@@ -156,6 +213,17 @@ def icon_faults(tree: Tree) -> Iterator[CacheFault]:
         ):
             reason = "GTK and Qt ignore it because it is older than its directory"
             yield fault("stale", path, icons, reason)
+
+
+def _icons_by_theme(tree: Tree) -> Mapping[str, list[Entry]]:
+    themes: dict[str, list[Entry]] = defaultdict(list)
+    for entry in tree.entries.values():
+        above, icons, below = entry.path.partition("share/icons/")
+        theme, _, name = below.partition("/")
+        is_icon = entry.kind is EntryKind.FILE and name.endswith(_ICON_SUFFIXES)
+        if is_icon and "/" in name:
+            themes[f"{above}{icons}{theme}"].append(entry)
+    return themes
 
 
 class _ModuleCache(NamedTuple):
@@ -194,7 +262,7 @@ def module_faults(tree: Tree) -> Iterator[CacheFault]:
     for cache in _MODULE_CACHES:
         if not tree.has_library(*cache.libraries, content=GNOME_CONTENT):
             continue
-        for directory in tree.directories():
+        for directory in tree.folders:
             if re.fullmatch(rf"(?:.*/)?{cache.directory}", directory):
                 yield from _module_faults(tree, cache, directory)
 
@@ -240,7 +308,7 @@ def _loadable(tree: Tree) -> _Names:
     )
     in_base = BASE_LIBRARIES.get(tree.payload.snap.base_name, frozenset())
 
-    def names(_: Tree, module: Entry) -> Iterable[bytes]:
+    def names(module: Entry) -> Iterable[bytes]:
         loads = all(
             each.supplier == "base" or each.name in in_base
             for each in finder.closure(module).unresolved
@@ -257,4 +325,4 @@ def _unknown(
     data = tree.contents(tree.file(path))
     if data is None:
         return []
-    return [s for s in sources if any(name not in data for name in names(tree, s))]
+    return [s for s in sources if any(name not in data for name in names(s))]

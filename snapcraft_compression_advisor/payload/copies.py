@@ -1,8 +1,4 @@
-"""Contents that an image holds more than once, or nearly.
-
-mksquashfs stores equal files once, so they cost nothing but names. What costs is an
-image that was packed without that, and libraries in several versions.
-"""
+"""Libraries that a snap has in several versions, or that another snap brings."""
 
 from __future__ import annotations
 
@@ -11,38 +7,20 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from ..squashfs.entry import EntryKind
 from .elf import readable_linkage
 from .inventory import Entry
-from .linkage import TRIPLETS
+from .linkage import LIBRARY_DIRECTORIES
 from .paths import PathResolver
 from .reach import Reach, Replacement, place_of_supplier
-from .source import Payload, SnapPayload
+from .source import Payload
 from .stack import ROOT
-from .tree import Tree
-
-COMPARED_MAX_BYTES = 64 * 1024 * 1024
-"""How much is read in all to compare files of a built snap."""
-COMPARED_FAR_BYTES = 2 * 1024 * 1024
-"""Likewise of one in a store."""
-
-CopyKind = Literal["stored twice", "older version", "other version"]
-
-LEAST_BYTES = 4096
-"""Stored bytes of files that are worth comparing; smaller ones weigh nothing."""
 
 _READ_BYTES = 1024 * 1024
 _VERSIONED = re.compile(r"(?P<stem>lib[^/]+?)\.so\.(?P<version>\d+(?:\.\d+)*)")
 _LIBRARY = re.compile(r"lib[^/]*\.so\.[\d.]+")
-
-LIBRARY_DIRECTORIES = tuple(
-    f"{prefix}{directory}"
-    for prefix in ("", "usr/")
-    for directory in ("lib", *(f"lib/{triplet}" for triplet in TRIPLETS.values()))
-)
-"""What snapcraft puts on a snap's library path by itself, and what bases have."""
+_SEARCH_PATHS = "the loader's search path decides which of them it loads"
 
 _IN_ALL_BASES = """
 libacl.so.1 libattr.so.1 libaudit.so.1 libblkid.so.1 libbz2.so.1.0 libcap-ng.so.0
@@ -76,54 +54,23 @@ out: a newer one than the base's may be shipped on purpose.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Copy:
-    """A file whose like is shipped too.
+    """A library that is shipped in another version, too.
 
-    :param kind: ``stored twice``: of equal content, but not shared in the image;
-        ``older version``: a library beside another version of it, which has its links;
-        ``other version``: the same library in another directory.
     :param path: of the file that could go.
-    :param like: of the one that would stay.
+    :param like: of the one that would stay, which has the links if both lie together.
     :param doubt: why it may be needed; ``None`` if nothing says so.
     """
 
-    kind: CopyKind
     path: str
     like: str
     size_bytes: int
     doubt: str | None = None
 
 
-def find_copies(tree: Tree) -> Iterator[Copy]:
-    """Yield files that are shipped more than once, or in several versions."""
-    if isinstance(tree.payload, SnapPayload):
-        yield from _stored_twice(tree.payload)
-    yield from _versions(tree)
-
-
-def _stored_twice(payload: SnapPayload) -> Iterator[Copy]:
-    """Yield files of equal content with blocks of their own."""
-    alike: dict[tuple[int, bytes], list[tuple[int, Entry]]] = defaultdict(list)
-    for entry in payload.inventory.files():
-        blocks = payload.stored_blocks(entry.path)
-        if blocks is None or blocks.fragment or blocks.stored_bytes < LEAST_BYTES:
-            continue
-        key = (entry.size_bytes, blocks.size_words.tobytes())
-        alike[key].append((blocks.start, entry))
-    left_bytes = COMPARED_FAR_BYTES if payload.is_far else COMPARED_MAX_BYTES
-    for (size_bytes, _), entries in sorted(alike.items(), key=lambda item: -item[0][0]):
-        first_start, first = entries[0]
-        for start, entry in entries[1:]:
-            if 2 * size_bytes > left_bytes:
-                continue
-            left_bytes -= 2 * size_bytes
-            if start != first_start and _equal(payload, first, payload, entry):
-                yield _copy("stored twice", entry, first)
-
-
-def _versions(tree: Tree) -> Iterator[Copy]:
+def find_copies(payload: Payload) -> Iterator[Copy]:
     """Yield libraries that are there in another version with the same soname."""
-    linked = frozenset(_link_targets(tree))
-    for (soname, _), entries in _by_soname(tree).items():
+    linked = frozenset(_link_targets(payload))
+    for (soname, _), entries in _by_soname(payload).items():
         by_directory: dict[str, list[Entry]] = defaultdict(list)
         for entry in entries:
             by_directory[posixpath.dirname(entry.path)].append(entry)
@@ -140,45 +87,45 @@ def _versions(tree: Tree) -> Iterator[Copy]:
             kept += used
             for entry in together:
                 if entry is not used[0]:
-                    yield _copy("older version", entry, used[0])
+                    yield _copy(entry, used[0])
         kept.sort(key=lambda entry: (-entry.size_bytes, entry.path))
         if len({posixpath.dirname(entry.path) for entry in kept}) == len(kept):
             for entry in kept[1:]:
-                doubt = "the loader's search path decides which of them it loads"
-                yield _copy("other version", entry, kept[0], doubt)
+                yield _copy(entry, kept[0], _SEARCH_PATHS)
 
 
-def _copy(kind: CopyKind, entry: Entry, like: Entry, doubt: str | None = None) -> Copy:
+def _copy(entry: Entry, like: Entry, doubt: str | None = None) -> Copy:
     return Copy(
-        kind=kind,
-        path=entry.path,
-        like=like.path,
-        size_bytes=entry.size_bytes,
-        doubt=doubt,
+        path=entry.path, like=like.path, size_bytes=entry.size_bytes, doubt=doubt
     )
 
 
-def _link_targets(tree: Tree) -> Iterator[str]:
-    """Yield where the links of the loader's directories lead, one step each."""
+def _listed(payload: Payload) -> Iterator[tuple[str, str, Entry]]:
+    """Yield what is in the loader's directories: directory, name, entry."""
     for directory in LIBRARY_DIRECTORIES:
-        for entry in tree.listing(directory):
-            if entry.kind is EntryKind.SYMLINK and ".so" in entry.path:
-                target = posixpath.join(directory, entry.link_target or "")
-                yield posixpath.normpath(target)
+        for entry in payload.inventory.folders.get(directory, ()):
+            yield directory, posixpath.basename(entry.path), entry
 
 
-def _by_soname(tree: Tree) -> Mapping[tuple[str, tuple[int, str]], list[Entry]]:
+def _link_targets(payload: Payload) -> Iterator[str]:
+    """Yield where the links of the loader's directories lead, one step each."""
+    for directory, name, entry in _listed(payload):
+        if entry.kind is EntryKind.SYMLINK and ".so" in name:
+            target = posixpath.join(directory, entry.link_target or "")
+            yield posixpath.normpath(target)
+
+
+def _by_soname(payload: Payload) -> Mapping[tuple[str, tuple[int, str]], list[Entry]]:
     """Return the libraries that the loader finds by name, several of a soname."""
     stems: dict[tuple[str, str], list[Entry]] = defaultdict(list)
-    for directory in LIBRARY_DIRECTORIES:
-        for entry in tree.listing(directory):
-            match = _VERSIONED.fullmatch(posixpath.basename(entry.path))
-            if match and entry.kind is EntryKind.FILE:
-                stems[match["stem"], match["version"].partition(".")[0]].append(entry)
+    for _, name, entry in _listed(payload):
+        match = _VERSIONED.fullmatch(name)
+        if match and entry.kind is EntryKind.FILE:
+            stems[match["stem"], match["version"].partition(".")[0]].append(entry)
     found: dict[tuple[str, tuple[int, str]], list[Entry]] = defaultdict(list)
     for entries in stems.values():
         for entry in entries if len(entries) > 1 else ():
-            linkage = readable_linkage(tree.payload, entry)
+            linkage = readable_linkage(payload, entry)
             if linkage is not None and linkage.soname is not None:
                 found[linkage.soname, linkage.machine].append(entry)
     return {soname: entries for soname, entries in found.items() if len(entries) > 1}
@@ -201,7 +148,7 @@ class Supplied:
     doubt: str | None = None
 
 
-def find_supplied(tree: Tree, suppliers: Sequence[Payload]) -> Iterator[Supplied]:
+def find_supplied(payload: Payload, suppliers: Sequence[Payload]) -> Iterator[Supplied]:
     """Yield the payload's libraries that others bring, each once.
 
     A classic snap doesn't run on its base's files, so only what is given counts.
@@ -209,25 +156,21 @@ def find_supplied(tree: Tree, suppliers: Sequence[Payload]) -> Iterator[Supplied
     :param suppliers: the base and content snaps, if they are at hand.
     """
     places = [
-        (other, place, loader_libraries(Tree(other)))
+        (other, place, loader_libraries(other))
         for other in suppliers
-        if (place := place_of_supplier(tree.payload, other)) is not None
+        if (place := place_of_supplier(payload, other)) is not None
     ]
-    snap = tree.payload.snap
+    snap = payload.snap
     named = {other.snap.name for other in suppliers}
     known: frozenset[str] = frozenset()  # sonames, which files' names begin with
     if snap.confinement != "classic" and snap.base_name not in named:
         known = BASE_LIBRARIES.get(snap.base_name, known)
-    reach = Reach(tree.payload)
-    for entry, names in _by_file(tree).items():
-        found = _find(reach, tree.payload, entry, names, places)
+    reach = Reach(payload)
+    for entry, names in _names_by_file(payload).items():
+        found = _find(reach, payload, entry, names, places)
         if found is not None:
             yield found
-        elif any(
-            name == each or name.startswith(f"{each}.")
-            for name in names
-            for each in known
-        ):
+        elif any(f"{name}.".startswith(f"{each}.") for name in names for each in known):
             yield Supplied(
                 path=entry.path,
                 size_bytes=entry.size_bytes,
@@ -236,21 +179,22 @@ def find_supplied(tree: Tree, suppliers: Sequence[Payload]) -> Iterator[Supplied
             )
 
 
-def _by_file(tree: Tree) -> Mapping[Entry, list[str]]:
+def _names_by_file(payload: Payload) -> Mapping[Entry, list[str]]:
     """Return the libraries in the loader's directories, with all their names there."""
-    resolver = PathResolver(tree.payload.inventory, snap_name=tree.payload.snap.name)
     found: dict[Entry, list[str]] = defaultdict(list)
-    for directory in LIBRARY_DIRECTORIES:
-        for listed in tree.listing(directory):
-            name = posixpath.basename(listed.path)
-            entry = resolver.locate(listed.path).entry if ".so" in name else None
-            if (
-                entry is not None
-                and entry.kind is EntryKind.FILE
-                and posixpath.dirname(entry.path) in LIBRARY_DIRECTORIES
-            ):
-                found[entry].append(name)
+    for _, name, entry in _reached(payload):
+        if ".so" in name and posixpath.dirname(entry.path) in LIBRARY_DIRECTORIES:
+            found[entry].append(name)
     return found
+
+
+def _reached(payload: Payload) -> Iterator[tuple[str, str, Entry]]:
+    """Yield the names in the loader's directories, with the files they lead to."""
+    resolver = PathResolver(payload.inventory, snap_name=payload.snap.name)
+    for directory, name, listed in _listed(payload):
+        entry = resolver.locate(listed.path).entry
+        if entry is not None and entry.kind is EntryKind.FILE:
+            yield directory, name, entry
 
 
 def _find(
@@ -286,18 +230,12 @@ def _find(
     return best and best[1]
 
 
-def loader_libraries(tree: Tree) -> dict[str, tuple[str, Entry]]:
+def loader_libraries(payload: Payload) -> dict[str, tuple[str, Entry]]:
     """Return the files that the loader finds, by each name, with the name's folder."""
-    resolver = PathResolver(tree.payload.inventory, snap_name=tree.payload.snap.name)
     found: dict[str, tuple[str, Entry]] = {}
-    for directory in LIBRARY_DIRECTORIES:
-        for listed in tree.listing(directory):
-            name = posixpath.basename(listed.path)
-            if not _LIBRARY.fullmatch(name) or name in found:
-                continue
-            entry = resolver.locate(listed.path).entry
-            if entry is not None and entry.kind is EntryKind.FILE:
-                found[name] = directory, entry
+    for directory, name, entry in _reached(payload):
+        if _LIBRARY.fullmatch(name):
+            found.setdefault(name, (directory, entry))
     return found
 
 

@@ -10,9 +10,8 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import chain
 
-from .caches import CacheFault, cache_fault
+from .caches import CacheFault, Tree, cache_fault
 from .inventory import Entry
-from .tree import Tree
 
 LEAST_FONTS = 10
 """Fewer are opened in no time."""
@@ -40,7 +39,7 @@ def font_faults(tree: Tree) -> Iterator[CacheFault]:
         return
     doubt = _doubt(tree)
     caches: dict[str, list[Entry]] = defaultdict(list)
-    for entry in tree.listing(CACHES):
+    for entry in tree.folders.get(CACHES, ()):
         name, _, form = posixpath.basename(entry.path).partition("-")
         if ".cache-" in form:
             caches[name].append(entry)
@@ -63,12 +62,12 @@ def font_faults(tree: Tree) -> Iterator[CacheFault]:
 
 
 def _fonts(tree: Tree) -> Mapping[str, list[Entry]]:
-    fonts: dict[str, list[Entry]] = defaultdict(list)
-    for directory in tree.directories():
-        if f"{directory}/".startswith(DIRECTORIES):
-            for suffix in _SUFFIXES:
-                fonts[directory] += tree.named(directory, suffix)
-    return {directory: entries for directory, entries in fonts.items() if entries}
+    return {
+        directory: fonts
+        for directory in tree.folders
+        if f"{directory}/".startswith(DIRECTORIES)
+        and (fonts := tree.named(directory, _SUFFIXES))
+    }
 
 
 def _doubt(tree: Tree) -> str | None:

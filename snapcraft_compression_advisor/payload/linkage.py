@@ -30,6 +30,13 @@ TRIPLETS = {
 }
 """Debian's multiarch directory of each machine that snaps are built for."""
 
+LIBRARY_DIRECTORIES = tuple(
+    f"{prefix}{directory}"
+    for prefix in ("", "usr/")
+    for directory in ("lib", *(f"lib/{triplet}" for triplet in TRIPLETS.values()))
+)
+"""What snapcraft puts on a snap's library path by itself, and what bases have."""
+
 BASE_LIBRARY = re.compile(
     r"ld-linux.*|ld64\.so.*|lib(c|m|dl|rt|pthread|util|resolv|anl|nss_\w+)\.so\.\d+"
     r"|libgcc_s\.so\.\d+|libstdc\+\+\.so\.\d+"

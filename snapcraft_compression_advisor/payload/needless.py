@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, partial
 from typing import Literal
 
 from ..core.units import KIB
@@ -13,8 +12,7 @@ from ..squashfs.entry import EntryKind
 from .elf import ELF_MAGIC, Elf, elf_of
 from .elf_form import ET_DYN, ET_EXEC, PT_LOAD, SHF_ALLOC, BrokenElfError
 from .inventory import Entry
-from .source import is_far
-from .tree import Tree
+from .source import Payload, is_far
 
 NeedlessKind = Literal[
     "debug-symbols",
@@ -104,14 +102,12 @@ class _Pattern:
     """Files of a kind.
 
     :param paths: from the payload's root.
-    :param hints: each of these paths has one of them in it: quicker to find out than
-        whether a path matches. Any path may if there is none.
+    :param magics: how their contents begin.
     :param readers: programs that read them, if they are shipped as well.
     """
 
     kind: NeedlessKind
     paths: re.Pattern[str]
-    hints: tuple[str, ...] = ()
     magics: tuple[bytes, ...] = ()
     readers: re.Pattern[str] | None = None
 
@@ -123,13 +119,11 @@ _PATTERNS = (
             r"(?:.*/)?lib/debug/.*\.debug|.*/\.build-id/.*\.debug|.*\.so[.\d]*\.debug"
             r"|.*/\.debug/.*|.*\.(?:dwp|dwo)"
         ),
-        hints=(".debug", ".dwp", ".dwo"),
         magics=(ELF_MAGIC,),
     ),
     _Pattern(
         kind="static-libraries",
         paths=re.compile(r"(?:.*/)?lib(?:32|64)?/.*\.a"),
-        hints=(".a",),
         magics=ARCHIVE_MAGICS,
         readers=_COMPILER,
     ),
@@ -142,7 +136,6 @@ _PATTERNS = (
             r"|" + _PREFIX + r"lib(?:32|64)?/.*\.la"
             r"|" + _PREFIX + r"share/(?:aclocal/.*\.m4|gir-1\.0/.*\.gir|vala/vapi/.*)"
         ),
-        hints=("include/", "/pkgconfig/", "/cmake/", ".la", ".m4", ".gir", "/vapi/"),
         readers=_COMPILER,
     ),
     _Pattern(
@@ -168,30 +161,32 @@ _PATTERNS = (
             r"|(?:.*/)?\.npm/_cacache/.*|(?:.*/)?\.cargo/registry/cache/.*\.crate"
             r"|(?:.*/)?gems/[\d.]+/cache/.*\.gem|(?:.*/)?node_modules/\.cache/.*"
         ),
-        hints=("cache/",),
     ),
 )
 
 
-def needless_by_name(tree: Tree) -> Mapping[NeedlessKind, list[NeedlessFile]]:
+def needless_by_name(payload: Payload) -> Mapping[NeedlessKind, list[NeedlessFile]]:
     """Return the files that needn't ship, by kind, the largest first.
 
     Licences are never among them.
     """
-    first_match = cache(partial(_first_match, tree))
     filled = [
         entry
-        for entry in tree.entries.values()
+        for entry in payload.inventory.entries.values()
         if entry.kind is EntryKind.FILE
         and entry.size_bytes
         and len(entry.path) <= LONGEST_PATH
     ]
     found: dict[NeedlessKind, list[NeedlessFile]] = {}
     for pattern in _PATTERNS:
-        files = _matching(filled, pattern)
+        files = [
+            entry
+            for entry in filled
+            if pattern.paths.fullmatch(entry.path) and not _names_licence(entry.path)
+        ]
         files.sort(key=lambda entry: (-entry.size_bytes, entry.path))
         if pattern.magics:
-            length, read = max(map(len, pattern.magics)), tree.payload.read
+            length, read = max(map(len, pattern.magics)), payload.read
             files = [
                 each
                 for each in files[:MOST_MAGICS]
@@ -199,7 +194,7 @@ def needless_by_name(tree: Tree) -> Mapping[NeedlessKind, list[NeedlessFile]]:
             ]
         doubt = None
         if files and pattern.readers:
-            reader = first_match(pattern.readers)
+            reader = _first_match(payload, pattern.readers)
             doubt = reader and f"the snap also ships {reader!r}, which reads such files"
         found.setdefault(pattern.kind, []).extend(
             NeedlessFile(
@@ -227,30 +222,13 @@ def _names_licence(path: str) -> bool:
     return _LEGAL.search(path.rpartition("/")[2]) is not None
 
 
-def _matching(entries: Sequence[Entry], pattern: _Pattern) -> list[Entry]:
-    if pattern.hints:
-        hinted = {
-            entry.path: entry
-            for hint in pattern.hints
-            for entry in entries
-            if hint in entry.path
-        }
-        entries = list(hinted.values())
-    matches = pattern.paths.fullmatch
-    return [
-        entry
-        for entry in entries
-        if matches(entry.path) and not _names_licence(entry.path)
-    ]
-
-
-def compiler_of(tree: Tree) -> str | None:
+def compiler_of(payload: Payload) -> str | None:
     """Return the path of a compiler or a linker that the payload ships."""
-    return _first_match(tree, _COMPILER)
+    return _first_match(payload, _COMPILER)
 
 
-def _first_match(tree: Tree, pattern: re.Pattern[str]) -> str | None:
-    paths = (path for path in tree.entries if len(path) <= LONGEST_PATH)
+def _first_match(payload: Payload, pattern: re.Pattern[str]) -> str | None:
+    paths = (path for path in payload.inventory.entries if len(path) <= LONGEST_PATH)
     return next((path for path in paths if pattern.fullmatch(path)), None)
 
 
@@ -260,16 +238,16 @@ def _doubt(path: str, pattern: _Pattern) -> str | None:
     return None
 
 
-def unstripped_files(tree: Tree) -> Iterator[NeedlessFile]:
+def unstripped_files(payload: Payload) -> Iterator[NeedlessFile]:
     """Yield the ELF files with debug information or symbols that nothing loads."""
     candidates = sorted(
-        (entry for entry in tree.payload.inventory.files() if _may_be_elf(entry)),
+        (entry for entry in payload.inventory.files() if _may_be_elf(entry)),
         key=lambda entry: (-entry.size_bytes, entry.path),
     )
-    most = MOST_FAR_FILES if is_far(tree.payload) else MOST_FILES
+    most = MOST_FAR_FILES if is_far(payload) else MOST_FILES
     for entry in candidates[:most]:
         try:
-            elf = elf_of(tree.payload, entry)
+            elf = elf_of(payload, entry)
             if elf is None or elf.unloaded_bytes < LEAST_UNLOADED_BYTES:
                 continue
             parts = needless_parts(elf)

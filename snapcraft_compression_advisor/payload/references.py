@@ -8,13 +8,13 @@ from collections.abc import Iterator, Mapping
 
 from ..core.units import KIB
 from ..squashfs.entry import EntryKind
-from .copies import LIBRARY_DIRECTORIES
 from .inventory import Entry
+from .linkage import LIBRARY_DIRECTORIES
 from .paths import PathResolver
+from .reach import LIBRARY_PATH
 from .snap_yaml import SnapMetadata
 from .source import Payload, is_far
 from .stack import place_of
-from .wrappers import LIBRARY_PATH
 
 TEXT_MAX_BYTES = 64 * KIB
 MOST_TEXTS = 4096

@@ -14,14 +14,13 @@ from ..codecs import CODECS
 from ..codecs.codec import DATA_BLOCK_BYTES
 from ..core.errors import BadDataError, NoInputError, StorageError, UsageError
 from ..squashfs.entry import EntryKind, FileBlocks, ImageEntry
-from .beneath import file_beneath
 from .inventory import (
     PACKED_FREE_BYTES,
     Inventory,
     check_contents_size,
     list_image,
-    scan_directory,
 )
+from .scan import file_beneath, scan_directory
 from .snap_yaml import (
     COMPONENT_TYPE,
     COMPONENT_YAML_PATH,

@@ -7,13 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from .bytecode import bytecode_faults
-from .caches import CacheFault, icon_faults, module_faults, schema_faults
+from .caches import CacheFault, Tree, icon_faults, module_faults, schema_faults
 from .copies import Copy, Supplied, find_copies, find_supplied
 from .font_caches import font_faults
 from .needless import Needless, needless_by_name, unstripped_files
 from .references import find_references, referrer
 from .source import Payload
-from .tree import Tree
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,19 +54,19 @@ def take_survey(payload: Payload, *, suppliers: Sequence[Payload] = ()) -> Surve
     return Survey(
         caches=caches,
         unread=tuple(tree.unread),
-        needless=tuple(_needless(tree, references)),
-        copies=tuple(sorted(find_copies(tree), key=lambda copy: copy.path)),
+        needless=tuple(_needless(payload, references)),
+        copies=tuple(sorted(find_copies(payload), key=lambda copy: copy.path)),
         supplied=tuple(
-            sorted(find_supplied(tree, suppliers), key=lambda each: each.path)
+            sorted(find_supplied(payload, suppliers), key=lambda each: each.path)
         ),
         references=references,
     )
 
 
-def _needless(tree: Tree, references: Mapping[str, str]) -> Iterator[Needless]:
-    by_kind = dict(needless_by_name(tree))
+def _needless(payload: Payload, references: Mapping[str, str]) -> Iterator[Needless]:
+    by_kind = dict(needless_by_name(payload))
     named = {file.path for file in by_kind["debug-symbols"]}
-    unstripped = [file for file in unstripped_files(tree) if file.path not in named]
+    unstripped = [file for file in unstripped_files(payload) if file.path not in named]
     by_kind["debug-symbols"] = [*by_kind["debug-symbols"], *unstripped]
     for kind, files in by_kind.items():
         if files:

@@ -11,8 +11,8 @@ from ..codecs import CODECS
 from ..core.scratch import scratch_directory
 from ..core.trees import remove_tree
 from ..core.units import Interval
-from ..payload.inventory import exclude_file_text
 from ..payload.layout import Layout, lay_out
+from ..payload.scan import exclude_file_text
 from ..payload.source import Payload, check_packed_size
 from ..squashfs import mksquashfs
 from ..squashfs.entry import MINIMUM_IMAGE_BYTES, EntryKind, ImageBlock

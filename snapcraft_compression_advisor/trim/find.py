@@ -16,7 +16,6 @@ from ..payload.inventory import Entry
 from ..payload.needless import NeedlessFile
 from ..payload.source import Payload
 from ..payload.survey import Survey
-from ..payload.tree import Tree
 from ..payload.unused import find_unused
 
 Reason = Literal[
@@ -102,13 +101,12 @@ def _all_trims(
                 yield _of(file, needless.kind)
     yield from _supplied(payload, survey, suppliers)
     for copy in survey.copies:
-        if copy.kind != "stored twice":  # which snap pack stores once
-            yield Trim(
-                path=copy.path,
-                reason="older-versions",
-                size_bytes=copy.size_bytes,
-                risk=copy.doubt,
-            )
+        yield Trim(
+            path=copy.path,
+            reason="older-versions",
+            size_bytes=copy.size_bytes,
+            risk=copy.doubt,
+        )
     yield from _foreign(payload)
     yield from find_unused_libraries(payload, survey)
     yield from _by_choice(payload)
@@ -124,9 +122,7 @@ def _supplied(
     payload: Payload, survey: Survey, suppliers: Sequence[Payload]
 ) -> Iterator[Trim]:
     """Yield libraries that a supplier has, with the same symbols or more."""
-    by_name = {
-        each.snap.name: (each, loader_libraries(Tree(each))) for each in suppliers
-    }
+    by_name = {each.snap.name: (each, loader_libraries(each)) for each in suppliers}
     for each in survey.supplied:
         risk = each.doubt
         if risk is not None:
@@ -207,12 +203,7 @@ def find_unused_libraries(payload: Payload, survey: Survey) -> Iterator[Trim]:
         if not file.parts
     }
     for each in find_unused(payload, ignored=ignored):
-        yield Trim(
-            path=each.path,
-            reason="unused-libraries",
-            size_bytes=each.size_bytes,
-            risk=each.doubt,
-        )
+        yield _of(each, "unused-libraries")
 
 
 def _by_choice(payload: Payload) -> Iterator[Trim]:

@@ -15,7 +15,7 @@ from abilities import OTHER_USER
 from documents import Document, read_document
 from real_payloads import advisor, fill_prime, snap_pack
 from snapcraft_compression_advisor.core.errors import NoInputError
-from snapcraft_compression_advisor.payload.inventory import scan_directory
+from snapcraft_compression_advisor.payload.scan import scan_directory
 
 if TYPE_CHECKING:
     from pathlib import Path

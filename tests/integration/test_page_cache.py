@@ -18,7 +18,7 @@ from snapcraft_compression_advisor.capture.page_cache import (
 from snapcraft_compression_advisor.codecs import CODECS
 from snapcraft_compression_advisor.launch.launch_set import LaunchFile
 from snapcraft_compression_advisor.launch.profile import ProfileFile
-from snapcraft_compression_advisor.payload.inventory import scan_directory
+from snapcraft_compression_advisor.payload.scan import scan_directory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

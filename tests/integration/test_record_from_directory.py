@@ -17,7 +17,7 @@ from real_launches import BLOCK, fill_launchable
 from real_payloads import advisor
 from snapcraft_compression_advisor.capture.page_cache import evict
 from snapcraft_compression_advisor.launch.profile import LaunchProfile
-from snapcraft_compression_advisor.payload.inventory import scan_directory
+from snapcraft_compression_advisor.payload.scan import scan_directory
 
 pytestmark = [pytest.mark.users, pytest.mark.bubblewrap]
 

@@ -118,23 +118,6 @@ def test_gtks_own_icon_cache_is_understood(tmp_path: Path) -> None:
     assert [each.state for each in survey(packed(prime)).caches] == ["stale"]
 
 
-def test_equal_files_are_found_where_the_image_stores_them_twice(
-    tmp_path: Path,
-) -> None:
-    prime = make_prime(
-        tmp_path / "prime",
-        {
-            "a": text(30_000),
-            "b": text(30_000),
-            "c": noise(300_000, 1),
-            "d": noise(300_000, 2),  # as long as c, in blocks as long
-        },
-    )
-    assert not survey(packed(prime)).copies
-    (copy,) = survey(packed(prime, "-no-duplicates")).copies
-    assert (copy.kind, copy.path, copy.like) == ("stored twice", "b", "a")
-
-
 @pytest.mark.skipif(not shutil.which("strip"), reason="no strip here")
 def test_what_strip_takes_out_is_what_was_found(tmp_path: Path) -> None:
     program = Path(sys.executable).resolve()

@@ -14,15 +14,14 @@ from snapcraft_compression_advisor.core.errors import (
     NoInputError,
     StorageError,
 )
-from snapcraft_compression_advisor.payload import inventory
-from snapcraft_compression_advisor.payload.beneath import file_beneath
+from snapcraft_compression_advisor.payload import scan
 from snapcraft_compression_advisor.payload.elf import read_elf
 from snapcraft_compression_advisor.payload.elf_form import BrokenElfError
 from snapcraft_compression_advisor.payload.inventory import (
     Inventory,
     check_contents_size,
-    scan_directory,
 )
+from snapcraft_compression_advisor.payload.scan import file_beneath, scan_directory
 from snapcraft_compression_advisor.payload.snap_yaml import parse_snap_yaml
 from snapcraft_compression_advisor.payload.source import (
     DirectoryPayload,
@@ -87,7 +86,7 @@ def test_a_directory_swapped_for_a_link_is_not_listed(
             swap(payload)
         return False
 
-    mocker.patch.object(inventory, "is_excluded", swap_first)
+    mocker.patch.object(scan, "is_excluded", swap_first)
     with pytest.raises(StorageError, match="data"):
         scan_directory(payload.path)
 

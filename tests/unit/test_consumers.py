@@ -29,10 +29,10 @@ from snapcraft_compression_advisor.launches import (
     find_launches,
 )
 from snapcraft_compression_advisor.payload.snap_yaml import SnapMetadata
-from snapcraft_compression_advisor.payload.stack import stack_of
-from snapcraft_compression_advisor.payload.stack_check import (
+from snapcraft_compression_advisor.payload.stack import (
     check_consumer,
     check_stack,
+    stack_of,
 )
 
 if TYPE_CHECKING:

@@ -9,7 +9,6 @@ import pytest
 from elf_files import make_elf
 from payloads import make_payload
 from snapcraft_compression_advisor.payload.copies import find_copies, find_supplied
-from snapcraft_compression_advisor.payload.tree import Tree
 
 if TYPE_CHECKING:
     from payloads import MemoryPayload
@@ -20,28 +19,26 @@ NEW = make_elf(soname="libx.so.1", padding_bytes=30)
 OLD = make_elf(soname="libx.so.1", padding_bytes=20)
 
 
-def tree_of(files: dict[str, bytes], links: dict[str, str] | None = None) -> Tree:
-    return Tree(make_payload(files, links=links))
-
-
 def test_a_version_without_links_beside_one_with_is_older() -> None:
     files = {f"{LIB}/libx.so.1.2.0": OLD, f"{LIB}/libx.so.1.3.0": NEW}
-    (copy,) = find_copies(tree_of(files, {f"{LIB}/libx.so.1": "libx.so.1.3.0"}))
-    assert copy.kind == "older version"
+    (copy,) = find_copies(
+        make_payload(files, links={f"{LIB}/libx.so.1": "libx.so.1.3.0"})
+    )
     assert (copy.path, copy.like) == (f"{LIB}/libx.so.1.2.0", f"{LIB}/libx.so.1.3.0")
     assert copy.doubt is None
 
 
 def test_a_version_beside_a_file_named_like_the_soname_is_older() -> None:
     files = {f"{LIB}/libx.so.1": NEW, f"{LIB}/libx.so.1.2.0": OLD}
-    (copy,) = find_copies(tree_of(files))
+    (copy,) = find_copies(make_payload(files))
     assert copy.path == f"{LIB}/libx.so.1.2.0"
 
 
 def test_versions_in_two_directories_depend_on_search_paths() -> None:
     files = {"lib/libx.so.1": NEW, f"{LIB}/libx.so.1.2.0": OLD}
-    (copy,) = find_copies(tree_of(files, {f"{LIB}/libx.so.1": "libx.so.1.2.0"}))
-    assert copy.kind == "other version"
+    (copy,) = find_copies(
+        make_payload(files, links={f"{LIB}/libx.so.1": "libx.so.1.2.0"})
+    )
     assert copy.path == f"{LIB}/libx.so.1.2.0"
     assert copy.doubt is not None
 
@@ -60,17 +57,17 @@ def test_versions_in_two_directories_depend_on_search_paths() -> None:
 def test_other_libraries_are_no_versions(first: bytes, second: bytes) -> None:
     files = {f"{LIB}/libx.so.1.3.0": first, f"{LIB}/libx.so.1.2.0": second}
     links = {f"{LIB}/libx.so.1": "libx.so.1.3.0"}
-    assert not list(find_copies(tree_of(files, links)))
+    assert not list(find_copies(make_payload(files, links=links)))
 
 
 def test_versions_outside_of_the_loaders_directories_are_private() -> None:
     files = {"opt/a/libx.so.1.2.0": OLD, f"{LIB}/libx.so.1.3.0": NEW}
-    assert not list(find_copies(tree_of(files)))
+    assert not list(find_copies(make_payload(files)))
 
 
 def test_two_unlinked_versions_leave_open_which_one_goes() -> None:
     files = {f"{LIB}/libx.so.1.2.0": OLD, f"{LIB}/libx.so.1.3.0": NEW}
-    assert not list(find_copies(tree_of(files)))
+    assert not list(find_copies(make_payload(files)))
 
 
 def supplier(files: dict[str, bytes], name: str = "core24") -> MemoryPayload:
@@ -78,28 +75,28 @@ def supplier(files: dict[str, bytes], name: str = "core24") -> MemoryPayload:
 
 
 def test_a_library_equal_to_the_bases_is_found() -> None:
-    tree = tree_of({f"{LIB}/libz.so.1.3": b"zlib"}, {f"{LIB}/libz.so.1": "libz.so.1.3"})
+    payload = make_payload(
+        {f"{LIB}/libz.so.1.3": b"zlib"}, links={f"{LIB}/libz.so.1": "libz.so.1.3"}
+    )
     base = supplier({f"{LIB}/libz.so.1": b"zlib"})
-    found = {each.path: each for each in find_supplied(tree, [base])}
+    found = {each.path: each for each in find_supplied(payload, [base])}
     assert found[f"{LIB}/libz.so.1.3"].same is True
     assert found[f"{LIB}/libz.so.1.3"].supplier == "core24"
 
 
 def test_another_build_of_a_library_is_not_the_same() -> None:
-    tree = tree_of({f"{LIB}/libz.so.1": b"zlib 1.3"})
-    (found,) = find_supplied(tree, [supplier({f"{LIB}/libz.so.1": b"zlib 1.2"})])
+    payload = make_payload({f"{LIB}/libz.so.1": b"zlib 1.3"})
+    (found,) = find_supplied(payload, [supplier({f"{LIB}/libz.so.1": b"zlib 1.2"})])
     assert found.same is False
-    (found,) = find_supplied(tree, [supplier({f"{LIB}/libz.so.1": b"zlib"})])
+    (found,) = find_supplied(payload, [supplier({f"{LIB}/libz.so.1": b"zlib"})])
     assert found.same is False
 
 
 def test_a_content_snap_with_the_same_counts_before_a_base_with_another() -> None:
-    tree = Tree(
-        make_payload(
-            {f"{LIB}/libz.so.1": b"zlib"},
-            plugs={"gnome-46-2404": {"interface": "content", "target": "$SNAP/gnome"}},
-            apps={"app": {"environment": {"LD_LIBRARY_PATH": f"$SNAP/gnome/{LIB}"}}},
-        )
+    payload = make_payload(
+        {f"{LIB}/libz.so.1": b"zlib"},
+        plugs={"gnome-46-2404": {"interface": "content", "target": "$SNAP/gnome"}},
+        apps={"app": {"environment": {"LD_LIBRARY_PATH": f"$SNAP/gnome/{LIB}"}}},
     )
     base = supplier({f"{LIB}/libz.so.1": b"older"})
     content = make_payload(
@@ -107,18 +104,18 @@ def test_a_content_snap_with_the_same_counts_before_a_base_with_another() -> Non
         name="gnome-46-2404",
         slots={"gnome-46-2404": "content"},
     )
-    (found,) = find_supplied(tree, [base, content])
+    (found,) = find_supplied(payload, [base, content])
     assert (found.supplier, found.same) == ("gnome-46-2404", True)
 
 
 def test_without_the_base_only_names_are_known() -> None:
-    (found,) = find_supplied(tree_of({f"{LIB}/libz.so.1.3": b"zlib"}), [])
+    (found,) = find_supplied(make_payload({f"{LIB}/libz.so.1.3": b"zlib"}), [])
     assert (found.supplier, found.same) == ("core24", None)
 
 
 def test_with_the_base_its_own_list_is_all_that_counts() -> None:
-    tree = tree_of({f"{LIB}/libz.so.1.3": b"zlib"})
-    assert not list(find_supplied(tree, [supplier({})]))
+    payload = make_payload({f"{LIB}/libz.so.1.3": b"zlib"})
+    assert not list(find_supplied(payload, [supplier({})]))
 
 
 @pytest.mark.parametrize(
@@ -134,11 +131,11 @@ def test_with_the_base_its_own_list_is_all_that_counts() -> None:
 )
 def test_libraries_that_no_list_names(name: str, base: str, confinement: str) -> None:
     payload = make_payload({f"{LIB}/{name}": b"x"}, base=base, confinement=confinement)
-    assert not list(find_supplied(Tree(payload), []))
+    assert not list(find_supplied(payload, []))
 
 
 def test_libraries_outside_of_the_loaders_directories_are_private() -> None:
-    assert not list(find_supplied(tree_of({"usr/lib/app/libz.so.1": b"zlib"}), []))
+    assert not list(find_supplied(make_payload({"usr/lib/app/libz.so.1": b"zlib"}), []))
 
 
 FOO = make_elf(soname="libfoo.so.1")
@@ -163,15 +160,12 @@ def doubts(
     *,
     environment: dict[str, str] | None = None,
     launcher: str = "",
-    runpath: str | None = None,
     content: str = "gnome-46-2404",
 ) -> list[str | None]:
     app = {"command": "bin/app", "command-chain": ["snap/command-chain/desktop-launch"]}
     payload = make_payload(
         {
-            "bin/app": make_elf(
-                needed=["libfoo.so.1"], interpreter=LOADER, runpath=runpath
-            ),
+            "bin/app": make_elf(needed=["libfoo.so.1"], interpreter=LOADER),
             f"{LIB}/libfoo.so.1": FOO,
             "snap/command-chain/desktop-launch": launcher.encode() or b"none",
         },
@@ -191,7 +185,7 @@ def doubts(
         slots={"gnome-46-2404": "content"},
         links={"lib": "usr/lib"},
     )
-    return [each.doubt for each in find_supplied(Tree(payload), [other])]
+    return [each.doubt for each in find_supplied(payload, [other])]
 
 
 @pytest.mark.parametrize(
@@ -211,11 +205,6 @@ def test_launcher_of_an_extension_leads_there() -> None:
     assert doubts(environment=RUNTIME, launcher=LAUNCHER) == [None]
     (doubt,) = doubts(launcher=LAUNCHER)
     assert doubt == f"the library path of app app doesn't lead to 'runtime/{LIB}'"
-
-
-def test_runpath_of_all_that_link_it_leads_there() -> None:
-    assert doubts(runpath=f"$ORIGIN/../runtime/{LIB}") == [None]
-    assert doubts(runpath="$ORIGIN/../runtime/usr/lib") != [None]
 
 
 def test_launcher_that_forgets_other_paths_leaves_it_open() -> None:

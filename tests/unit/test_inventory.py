@@ -25,15 +25,17 @@ from snapcraft_compression_advisor.core.files import (
 from snapcraft_compression_advisor.payload.inventory import (
     CONTENTS_FREE_BYTES,
     block_count,
-    exclude_file_text,
-    is_excluded,
-    scan_directory,
 )
 from snapcraft_compression_advisor.payload.layout import (
     HEAD_BYTES,
     DataBlock,
     lay_out,
     make_layout,
+)
+from snapcraft_compression_advisor.payload.scan import (
+    exclude_file_text,
+    is_excluded,
+    scan_directory,
 )
 from snapcraft_compression_advisor.payload.source import (
     DirectoryPayload,

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cache_files import make_tree
 from elf_files import elf_in
 from elf_sections import OBJECT, make_sections
 from payloads import make_payload
@@ -67,7 +66,7 @@ def parts_of(data: bytes) -> tuple[tuple[int, int], ...]:
     ],
 )
 def test_kinds_of_needless_files(path: str, contents: bytes, kind: str) -> None:
-    found = needless_by_name(make_tree({path: contents}))
+    found = needless_by_name(make_payload({path: contents}))
     assert {name for name, files in found.items() if files} == {kind}
     (file,) = (file for files in found.values() for file in files)
     assert (file.path, file.size_bytes) == (path, len(contents))
@@ -91,7 +90,7 @@ def test_kinds_of_needless_files(path: str, contents: bytes, kind: str) -> None:
     ],
 )
 def test_files_that_are_needed_or_may_be(path: str, contents: bytes) -> None:
-    assert not any(needless_by_name(make_tree({path: contents})).values())
+    assert not any(needless_by_name(make_payload({path: contents})).values())
 
 
 @pytest.mark.parametrize(
@@ -107,17 +106,17 @@ def test_files_that_are_needed_or_may_be(path: str, contents: bytes) -> None:
 def test_a_program_that_reads_such_files_raises_a_doubt(
     path: str, contents: bytes, reader: str
 ) -> None:
-    found = needless_by_name(make_tree({path: contents, reader: b""}))
+    found = needless_by_name(make_payload({path: contents, reader: b""}))
     (file,) = (file for files in found.values() for file in files)
     assert file.doubt is not None
     assert reader in file.doubt
-    found = needless_by_name(make_tree({path: contents}))
+    found = needless_by_name(make_payload({path: contents}))
     (file,) = (file for files in found.values() for file in files)
     assert file.doubt is None
 
 
 def test_pages_may_be_an_applications_help() -> None:
-    found = needless_by_name(make_tree({"usr/share/doc/x/manual.html": b"x"}))
+    found = needless_by_name(make_payload({"usr/share/doc/x/manual.html": b"x"}))
     assert found["documentation"][0].doubt is not None
 
 
@@ -164,14 +163,16 @@ def test_broken_headers_are_no_error(at: int, junk: bytes) -> None:
 
 def test_large_programs_and_libraries_are_looked_at() -> None:
     library = make_sections({".text": CODE, ".symtab": bytes(LEAST_BYTES)})
-    tree = make_tree(
+    payload = make_payload(
         {
             "usr/lib/libx.so.1": library,
             "usr/lib/libasan.so.8": library,
             "bin/small": make_sections({".text": CODE, ".symtab": CODE}),
         }
     )
-    sure, sanitizer = sorted(unstripped_files(tree), key=lambda file: file.doubt or "")
+    sure, sanitizer = sorted(
+        unstripped_files(payload), key=lambda file: file.doubt or ""
+    )
     assert sure.path == "usr/lib/libx.so.1"
     assert sure.size_bytes == LEAST_BYTES
     assert sanitizer.doubt is not None

@@ -16,7 +16,7 @@ from snapcraft_compression_advisor.capture.page_tables import (
     PageTables,
     Touch,
 )
-from snapcraft_compression_advisor.payload.inventory import scan_directory
+from snapcraft_compression_advisor.payload.scan import scan_directory
 
 PAGES = 200
 WRITABLE = mmap.PROT_READ | mmap.PROT_WRITE

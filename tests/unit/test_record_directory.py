@@ -23,7 +23,7 @@ from snapcraft_compression_advisor.core.errors import ToolError
 from snapcraft_compression_advisor.launch import traced_share
 from snapcraft_compression_advisor.launch.fit import fit_profile
 from snapcraft_compression_advisor.launch.profile import LaunchProfile, ProfileFile
-from snapcraft_compression_advisor.payload.inventory import scan_directory
+from snapcraft_compression_advisor.payload.scan import scan_directory
 from snapcraft_compression_advisor.payload.source import open_payload
 
 if TYPE_CHECKING:

@@ -140,7 +140,6 @@ def _surveyed() -> Context:
     static = NeedlessFile(path="usr/lib/liba.a", size_bytes=3 * MB)
     manual = NeedlessFile(path="usr/share/man/a.1", size_bytes=2 * MB, doubt="man")
     copy = Copy(
-        kind="older version",
         path="usr/lib/libx.so.1.2",
         like="usr/lib/libx.so.1.3",
         size_bytes=4 * MB,

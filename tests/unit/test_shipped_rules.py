@@ -203,7 +203,6 @@ def with_copy(
     size_bytes: int, *, error: float = 0, doubt: str | None = None
 ) -> Context:
     copy = Copy(
-        kind="older version",
         path=PATH,
         like="usr/lib/libx.so.1.3.0",
         size_bytes=size_bytes,

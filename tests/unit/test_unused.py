@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from elf_files import make_elf
 from payloads import make_payload
-from snapcraft_compression_advisor.payload import named, unused
+from snapcraft_compression_advisor.payload import unused
 from snapcraft_compression_advisor.payload.unused import find_unused
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def test_library_that_nothing_links_or_names_is_found_with_what_it_links() -> No
         pytest.param(b"libspa${end}.so", id="the end of a variable"),
         pytest.param("libspa%1".encode("utf-16-le"), id="the end put in, UTF-16"),
         pytest.param(
-            bytes(named._PIECE_BYTES - 7) + b"libspare.so.2", id="across pieces"
+            bytes(unused._PIECE_BYTES - 7) + b"libspare.so.2", id="across pieces"
         ),
         pytest.param(
             make_elf(needed=["libspare.so.2"], soname="mod.so"), id="a plug-in's"
@@ -193,4 +193,4 @@ def test_payload_that_is_too_large_is_left_alone(
 def test_whatever_stands_around_a_name_it_is_found(content: bytes, at: int) -> None:
     payload = make_payload({"x": content[:at] + b"\0libspare.so\0" + content[at:]})
     files = payload.inventory.files()
-    assert named.names_in(payload, files, {"libspare"}) == {"libspare"}
+    assert unused.names_in(payload, files, {"libspare"}) == {"libspare"}

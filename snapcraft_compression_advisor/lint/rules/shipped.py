@@ -204,23 +204,21 @@ PACKAGE_CACHES = _ShippedRule(
 @_ShippedRule(
     id="SCA307",
     remedy="Ship only one of them" + _PRINTED,
-    summary="The image contains files twice, or in several versions.",
-    fails_if="A built snap stores equal files in separate blocks, or a library is "
-    "beside another version with the same soname, to which the links point, and these "
-    "are a significant part of the image. If two versions of a library are in two "
-    "directories, the finding is undecided, because search paths decide which one is "
-    "loaded. `snap pack` stores equal files once, so they aren't findings. " + _WHEN,
+    summary="The snap ships a library in several versions.",
+    fails_if="Libraries that are beside another version with the same soname, to which "
+    "the links point, are a significant part of the image. If two versions of a "
+    "library are in two directories, the finding is undecided, because search paths "
+    "decide which one is loaded. Equal files aren't findings: images store them once "
+    "(SCA504 names those that don't). " + _WHEN,
     why="The loader takes one version of a library. The others are downloaded for "
     "nothing, and may be loaded by accident. They come from parts that stage different "
     "versions.",
     how_to_fix="Leave the older version out of its part with `stage` or `prime`. "
-    + _FILTERS
-    + " Equal files in separate blocks come from packing with other options: use "
-    "`snap pack`.",
+    + _FILTERS,
 )
 def duplicated_content(rule: Rule, context: Context) -> Iterator[Finding]:
-    """Yield a finding for files that are there twice, or in several versions."""
-    what = "Second copies and other versions of files"
+    """Yield a finding for libraries that are there in several versions."""
+    what = "Other versions of libraries"
     found = [
         (
             NeedlessFile(path=copy.path, size_bytes=copy.size_bytes, doubt=copy.doubt),

@@ -1,0 +1,268 @@
+"""Listing and opening what lies in a directory, and nothing else.
+
+No name of a path may be a symbolic link. So a directory that is swapped for a link
+after it was listed leads to an error, never out of the payload. ``O_NOFOLLOW`` by
+itself guards a path's last name only (``open(2)``), so each is opened by itself.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from fnmatch import translate
+from pathlib import Path
+from typing import NoReturn
+
+from ..core.errors import BadDataError, NoInputError, StorageError
+from ..squashfs.entry import EntryKind
+from .inventory import Entry, Inventory, check_contents_size
+
+PATH_LIMIT_BYTES = 4095
+"""``PATH_MAX`` of linux/limits.h without the NUL at the end."""
+_LISTED_PATHS = 10
+_MODE_BITS = 0o7777
+# O_PATH: to pass through a directory takes no right to list it.
+_PASSED = os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC
+# O_NONBLOCK: opening a FIFO for reading would wait for its writer.
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+_KINDS = {
+    stat.S_IFREG: EntryKind.FILE,
+    stat.S_IFDIR: EntryKind.DIRECTORY,
+    stat.S_IFLNK: EntryKind.SYMLINK,
+    stat.S_IFCHR: EntryKind.CHARACTER_DEVICE,
+    stat.S_IFBLK: EntryKind.BLOCK_DEVICE,
+    stat.S_IFIFO: EntryKind.FIFO,
+    stat.S_IFSOCK: EntryKind.SOCKET,
+}
+_TOP_LEVEL = (
+    "DEBIAN .arch-ids .arch-inventory .bzr .bzr-builddeb .bzr.backup .bzr.tags "
+    ".bzrignore .cvsignore .git .gitattributes .gitignore .gitmodules .hg .hgignore "
+    ".hgsigs .hgtags .shelf .svn CVS DEADJOE RCS _MTN _darcs {arch} .snapignore"
+)
+TOP_LEVEL_NAMES = tuple(_TOP_LEVEL.split())
+"""Names that ``snap pack`` leaves out in the root of the tree only.
+
+snapd writes these names and patterns into a file that it passes to mksquashfs with
+``-wildcards -ef`` (``snap/pack/pack.go``, since snapd 2.35).
+"""
+ANYWHERE_PATTERNS = (".[#~]*", "*.snap", "*.click", ".*.sw?", "*~", ",,*")
+"""Shell patterns of names left out at any depth."""
+_ANYWHERE = re.compile(
+    "|".join(
+        ("" if p[0] == "." else r"(?!\.)") + translate(p) for p in ANYWHERE_PATTERNS
+    )
+)
+"""mksquashfs matches with ``FNM_PERIOD``: a wildcard never matches the dot that a name
+starts with."""
+
+
+@contextmanager
+def directory_beneath(root: str | Path, path: str) -> Iterator[int]:
+    """Open a directory for listing; yield its descriptor.
+
+    :param root: may itself be a symbolic link.
+    :param path: of the directory, relative to the root; empty for the root itself.
+    :raises OSError: if there is none, or a link is on the way.
+    """
+    if path:
+        descriptor = _open(root, path, os.O_DIRECTORY)
+    else:
+        descriptor = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def file_beneath(root: str | Path, path: str) -> Iterator[int]:
+    """Open a regular file for reading; yield its descriptor.
+
+    :param root: may itself be a symbolic link.
+    :param path: of the file, relative to the root.
+    :raises OSError: if there is none, or a link is on the way.
+    """
+    descriptor = _open(root, path, 0)
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(0, "it is no longer a regular file")
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _open(root: str | Path, path: str, flags: int) -> int:
+    """Return a descriptor of what a path in the root leads to."""
+    *directories, name = path.split("/")
+    if ".." in directories or name == "..":
+        raise OSError(errno.EXDEV, os.strerror(errno.EXDEV), path)
+    here = os.open(root, _PASSED)
+    try:
+        for directory in directories:
+            above = here
+            here = os.open(directory, _PASSED | os.O_NOFOLLOW, dir_fd=above)
+            os.close(above)
+        return os.open(name, _READ | flags, dir_fd=here)
+    finally:
+        os.close(here)
+
+
+def scan_directory(
+    root: Path, *, noted: Callable[[str, os.stat_result], None] | None = None
+) -> Inventory:
+    """List what ``snap pack`` would ship of a directory; no link is followed.
+
+    :param noted: called with the path and the status of each regular file.
+    :raises NoInputError: if files or directories can't be read (all that were
+        met are named, up to ten).
+    :raises BadDataError: if a path is longer than programs can open, or holes are
+        far larger than the files' contents (:func:`.check_contents_size`).
+    :raises StorageError: if the directory changes meanwhile, or the disk fails.
+    """
+    listing = _Listing(root, noted)
+    listing.add_tree()
+    if listing.unreadable:
+        _raise_unreadable(root, listing.unreadable)
+    root_mode = stat.S_IMODE(root.stat().st_mode)
+    inventory = replace(Inventory.of(listing.entries), root_mode=root_mode)
+    taken_bytes = sum(entry.allocated_bytes for entry in inventory.files())
+    check_contents_size(inventory, taken_bytes=taken_bytes, where=str(root))
+    return inventory
+
+
+class _Listing:
+    """The entries of a directory, as far as they were listed.
+
+    :ivar unreadable: paths of those that can't be read.
+    """
+
+    def __init__(
+        self, root: Path, noted: Callable[[str, os.stat_result], None] | None
+    ) -> None:
+        self._root = root
+        self._noted = noted
+        self._identities: dict[tuple[int, int], int] = {}
+        self.entries: list[Entry] = []
+        self.unreadable: list[str] = []
+
+    def add_tree(self) -> None:
+        """List the root, and each directory after the one that it is in."""
+        pending = [""]
+        while pending:
+            directory = pending.pop()
+            try:
+                subdirectories = self._add_directory(directory)
+            except PermissionError:
+                self.unreadable.append(directory or ".")
+            except OSError as error:
+                _raise_changed(f"{self._root}/{directory}", error)
+            else:
+                pending.extend(reversed(subdirectories))
+
+    def _add_directory(self, directory: str) -> list[str]:
+        """List what is in a directory; return the directories in it."""
+        subdirectories = []
+        prefix = f"{directory}/" if directory else ""
+        with (
+            directory_beneath(self._root, directory) as descriptor,
+            os.scandir(descriptor) as items,
+        ):
+            for item in sorted(items, key=lambda item: os.fsencode(item.name)):
+                if not is_excluded(item.name, top_level=not directory):
+                    path = _openable(prefix + item.name)
+                    status = item.stat(follow_symlinks=False)
+                    entry = self._entry(path, item.name, status, descriptor)
+                    self.entries.append(entry)
+                    if entry.kind is EntryKind.DIRECTORY:
+                        subdirectories.append(path)
+        return subdirectories
+
+    def _entry(
+        self, path: str, name: str, status: os.stat_result, directory: int
+    ) -> Entry:
+        """Return what is right in an open directory; note it if it can't be read."""
+        kind = _KINDS[stat.S_IFMT(status.st_mode)]
+        size_bytes = allocated_bytes = 0
+        if kind is EntryKind.FILE:
+            size_bytes, allocated_bytes = status.st_size, status.st_blocks * 512
+            if size_bytes and not os.access(
+                name, os.R_OK, dir_fd=directory, effective_ids=True
+            ):
+                self.unreadable.append(path)
+            elif self._noted is not None:
+                self._noted(path, status)
+        link = kind is EntryKind.SYMLINK
+        return Entry(
+            path,
+            kind,
+            size_bytes,
+            allocated_bytes,
+            status.st_mode & _MODE_BITS,
+            self._identity(status),
+            int(status.st_mtime),
+            os.readlink(name, dir_fd=directory) if link else None,
+        )
+
+    def _identity(self, status: os.stat_result) -> int:
+        number = len(self.entries)
+        if status.st_nlink == 1:
+            return number
+        return self._identities.setdefault((status.st_dev, status.st_ino), number)
+
+
+def _openable(path: str) -> str:
+    """Return a path that isn't longer than any program could open."""
+    length = len(os.fsencode(path))
+    if length > PATH_LIMIT_BYTES:
+        message = f"The payload has a path of {length:,} bytes: {path[:64]!r}…"
+        raise BadDataError(
+            message,
+            details=f"Linux opens paths of {PATH_LIMIT_BYTES:,} bytes at most "
+            "(PATH_MAX)",
+            resolution="Remove it: 'snap pack' cannot ship it.",
+        )
+    return path
+
+
+def _raise_unreadable(root: Path, paths: list[str]) -> NoReturn:
+    listed = "\n".join(paths[:_LISTED_PATHS])
+    more = len(paths) - _LISTED_PATHS
+    count = "1 entry" if len(paths) == 1 else f"{len(paths)} entries"
+    message = f"Cannot read {count} of {str(root)!r}: {paths[0]!r}"
+    raise NoInputError(
+        message + (", …" if len(paths) > 1 else ""),
+        details=listed + (f"\nand {more} more" if more > 0 else ""),
+        resolution="'snap pack' refuses them as well: make them readable, for "
+        "instance with 'chmod -R u+rX'.",
+    )
+
+
+def _raise_changed(path: str, error: OSError) -> NoReturn:
+    message = f"Cannot read {path!r}: {error.strerror or error}"
+    raise StorageError(
+        message,
+        resolution="If a build is still writing to the directory, wait until it ends "
+        "and try again.",
+    ) from error
+
+
+def is_excluded(name: str, *, top_level: bool) -> bool:
+    """Return whether ``snap pack`` leaves out an entry, and all below it.
+
+    :param name: the entry's own name, without its directory.
+    :param top_level: whether it lies in the root of the tree.
+    """
+    if top_level and name in TOP_LEVEL_NAMES:
+        return True
+    return _ANYWHERE.match(name) is not None
+
+
+def exclude_file_text() -> str:
+    """Return the patterns as mksquashfs's ``-wildcards -ef`` file."""
+    anywhere = (f"... {pattern}" for pattern in ANYWHERE_PATTERNS)
+    return "\n".join((*TOP_LEVEL_NAMES, *anywhere, ""))
