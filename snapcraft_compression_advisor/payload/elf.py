@@ -2,49 +2,36 @@
 
 By the System V ABI (elf.h): the file's header, its program and section headers, and of
 the dynamic segment the few strings that name libraries and where to look for them. Each
-is read when it is asked for. Section headers stand at a file's end, where
-in an image another block has to be decompressed for each file: a loader leaves them
-alone, and so does whoever asks for no sections.
+is read at its first use: section headers stand at a file's end, where in an image
+another block has to be decompressed.
 """
 
 from __future__ import annotations
 
-import re
 import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
+from typing import NamedTuple
 
-from .elf_form import (
-    PF_W,
-    PF_X,
-    PT_DYNAMIC,
-    PT_INTERP,
-    PT_LOAD,
-    SHF_ALLOC,
-    SHT_NOBITS,
-    BrokenElfError,
-    Section,
-    Segment,
-    form_of,
-)
 from .inventory import Entry
 from .source import Payload
 
 Read = Callable[[int, int], bytes]
 
 ELF_MAGIC = b"\x7fELF"
+ET_EXEC, ET_DYN = 2, 3
+PT_LOAD, PT_DYNAMIC, PT_INTERP = 1, 2, 3
+PF_X, PF_W = 1, 2
+SHT_NOBITS, SHF_ALLOC = 8, 2
 MAX_DYNAMIC_TAGS = 10_000
 """More than any library has; bounds what a broken one can cost."""
 MAX_STRINGS = 1_000
-"""Likewise, of names: a browser's and an office's programs have some 200."""
+"""Of names: a browser's and an office's programs have some 200."""
 MAX_HEADERS = 1_000
-"""Likewise, of program or section headers; the kernel takes no program with more than
-64 KiB of program headers."""
+"""Of program or section headers; the kernel takes no more than 64 KiB of the first."""
 MAX_STRING_BYTES = 4_096
 """As long as paths get (PATH_MAX)."""
-LEAST_CARRIED_BYTES = 256 * 1024
-"""Two data blocks; signatures and the like are far smaller."""
 SECTION_NAMES_MAX_BYTES = 64 * 1024
 NAMES_MAX_BYTES = 16 * 1024 * 1024
 """Of dynamic symbols; a browser's program has some 100 KiB, an engine's 10 MiB."""
@@ -61,20 +48,6 @@ _DT_STRSZ = 10
 _DT_SONAME, _DT_RPATH, _DT_RUNPATH = 14, 15, 29
 _STRINGS = (_DT_NEEDED, _DT_SONAME, _DT_RPATH, _DT_RUNPATH)
 
-_NODE = b"\0_ZN4node5Start"  # its main function, which programs that embed it call
-_COMPILERS = ((b"rustc version", "Rust"), (b"GHC ", "Haskell"))
-_CARRIERS = (
-    (b"DOTNET_BUNDLE_EXTRACT_BASE_DIR", ".NET"),
-    (b"PAYLOAD_POSITION", "Node"),
-    (b"_MEIPASS", "PyInstaller"),
-)
-"""Names in the constants of programs that carry their files."""
-_BUN = b"\0BUN_1."  # the version of its symbols, in its own programs and others'
-_UNLOADED = re.compile(
-    rb"\.(z?debug|symtab|strtab|shstrtab|comment|note|gnu|stab|gdb|line|SUNW|llvm)"
-)
-"""Beginnings of names of sections with symbols and the like."""
-
 _MACHINES = {
     3: "EM_386",
     21: "EM_PPC64",
@@ -85,6 +58,80 @@ _MACHINES = {
     243: "EM_RISCV",
 }
 """Those that snaps are built for; others only have to differ."""
+
+
+class Segment(NamedTuple):
+    """A program header: where a part of the file goes in memory."""
+
+    kind: int
+    flags: int
+    offset: int
+    address: int
+    file_bytes: int
+    align: int
+
+    @property
+    def end(self) -> int:
+        """Where it ends in the file."""
+        return self.offset + self.file_bytes
+
+
+class Section(NamedTuple):
+    """A section header; ``end`` is where its bytes end in the file."""
+
+    name: bytes
+    kind: int
+    flags: int
+    start: int
+    end: int
+
+
+class BrokenElfError(ValueError):
+    """It starts like an ELF file but can't be read as one."""
+
+
+class _Form(NamedTuple):
+    """How an ELF file's headers are written.
+
+    :param order: of bytes, as :mod:`struct` names it.
+    :param header: type and machine, starts of program and section headers; of program
+        headers, then of section headers length and count; the names' section.
+    :param program: a program header; ``fields`` tells which of its members are those of
+        a :class:`Segment`.
+    :param section: name, type, flags, address, offset, length, and what doesn't count.
+    """
+
+    order: str
+    bits: int
+    header: struct.Struct
+    program: struct.Struct
+    fields: tuple[int, ...]
+    section: struct.Struct
+    dynamic: struct.Struct
+
+
+@cache
+def _form_of(file_class: int, byte_order: int) -> _Form:
+    """Return the form that a file's identity names.
+
+    :raises BrokenElfError: if it names none.
+    """
+    order = {1: "<", 2: ">"}.get(byte_order)
+    bits = {1: 32, 2: 64}.get(file_class)
+    if order is None or bits is None:
+        message = "its class or byte order is unknown"
+        raise BrokenElfError(message)
+    wide = bits == 64  # noqa: PLR2004 # the class's bits
+    word = "Q" if wide else "I"
+    return _Form(
+        order=order,
+        bits=bits,
+        header=struct.Struct(f"{order}16xHH4x{word}{word}{word}4x2x5H"),
+        program=struct.Struct(f"{order}2I6Q" if wide else f"{order}8I"),
+        fields=(0, 1, 2, 3, 5, 7) if wide else (0, 6, 1, 2, 4, 7),
+        section=struct.Struct(f"{order}2I4{word}2I2{word}"),
+        dynamic=struct.Struct(f"{order}qQ" if wide else f"{order}iI"),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,7 +195,6 @@ def by_pages(read: Read) -> Read:
 def read_elf(read: Read, *, size_bytes: int) -> Elf | None:
     """Return an ELF file, ``None`` for any other file.
 
-    :param read: gives bytes at ``(offset, length)``, fewer at the end.
     :raises BrokenElfError: if its header is broken.
     """
     head = read(0, _HEADER_MAX_BYTES)
@@ -156,18 +202,21 @@ def read_elf(read: Read, *, size_bytes: int) -> Elf | None:
 
 
 class Elf:
-    """An ELF file; whatever is asked of it raises :class:`BrokenElfError`.
+    """An ELF file; what can't be read raises :class:`BrokenElfError`.
 
+    :ivar read: gives bytes at ``(offset, length)``, fewer at the end.
     :ivar kind: ``e_type``.
+    :ivar bits: of an address: 32 or 64.
     """
 
     def __init__(self, read: Read, head: bytes, size_bytes: int) -> None:
-        self._read = read
+        self.read = read
         self.size_bytes = size_bytes
         if len(head) < _IDENTITY_BYTES:
             message = "it ends within its header"
             raise BrokenElfError(message)
-        self._form = form_of(head[_CLASS_AT], head[_ORDER_AT])
+        self._form = _form_of(head[_CLASS_AT], head[_ORDER_AT])
+        self.bits = self._form.bits
         try:
             fields = self._form.header.unpack_from(head)
         except struct.error as error:
@@ -182,9 +231,8 @@ class Elf:
     @cached_property
     def segments(self) -> tuple[Segment, ...]:
         """The program headers; an object file has none."""
-        length, count = self._programs
         form = self._form
-        table = self._table("program", self._programs_at, form.program, length, count)
+        table = self._table("program", self._programs_at, form.program, self._programs)
         return tuple(
             Segment(*[header[field] for field in form.fields])
             for header in form.program.iter_unpack(table)
@@ -193,17 +241,16 @@ class Elf:
     @cached_property
     def sections(self) -> tuple[Section, ...]:
         """The section headers."""
-        length, count = self._sections
         form = self._form
-        table = self._table("section", self._sections_at, form.section, length, count)
+        table = self._table("section", self._sections_at, form.section, self._sections)
         rows = tuple(form.section.iter_unpack(table))
         if not rows:
             return ()
-        if self._names_index >= count:
+        if self._names_index >= len(rows):
             message = f"it has no section {self._names_index}, which names the others"
             raise BrokenElfError(message)
         *_, start, size, _, _, _, _ = rows[self._names_index]
-        names = self._read(start, min(size, SECTION_NAMES_MAX_BYTES))
+        names = self.read(start, min(size, SECTION_NAMES_MAX_BYTES))
         return tuple(
             Section(
                 name=names[name:].partition(b"\0")[0],
@@ -223,63 +270,18 @@ class Elf:
 
     @property
     def unloaded_bytes(self) -> int:
-        """What is behind all loaded segments, section headers left out.
+        """Length of symbols and the like behind all loaded segments.
 
-        Symbols and debug information that nothing loads are there. Only the file's
-        beginning is read.
+        Section headers are left out. Only the file's beginning is read.
         """
         length, count = self._sections
+        return self.size_bytes - self.loaded_end - length * count
+
+    @property
+    def loaded_end(self) -> int:
+        """Where the last loaded segment ends, 0 if there is none."""
         loaded = (each.end for each in self.segments if each.kind == PT_LOAD)
-        return self.size_bytes - max(loaded, default=0) - length * count
-
-    @property
-    def carried(self) -> tuple[tuple[int, int], ...]:
-        """Where the file carries data that nothing loads and that aren't symbols.
-
-        What lies behind all sections, or in large ones of other names, is read by the
-        program itself: the files of .NET, Node, PyInstaller and others in one program.
-        """
-        if self.unloaded_bytes < LEAST_CARRIED_BYTES:
-            return ()
-        loaded = [each.end for each in self.segments if each.kind == PT_LOAD]
-        ends = [*loaded, *(each.end for each in self.sections), self.headers_end]
-        parts = [(max(ends), self.size_bytes)]
-        parts += [
-            (each.start, min(each.end, self.size_bytes))
-            for each in self.sections
-            if not each.flags & SHF_ALLOC and not _UNLOADED.match(each.name)
-        ]
-        return tuple(
-            sorted(part for part in parts if part[1] - part[0] >= LEAST_CARRIED_BYTES)
-        )
-
-    @property
-    def language(self) -> str:
-        """``Go``, ``Rust``, ``Haskell``, ``Node`` or ``Bun``, read alike each.
-
-        Or what carries a program's files, ``.NET`` or ``PyInstaller``; empty if it is
-        none of them. Node and Bun are there under another name if a program was put
-        into them.
-        """
-        names = self.dynamic_names()
-        if _NODE in names:
-            return "Node"
-        if _BUN in names:
-            return "Bun"
-        constants = self.constants() if self.carried else b""
-        for mark, carrier in _CARRIERS:
-            if mark in constants:
-                return carrier
-        for section in self.sections:
-            if section.name in (b".gopclntab", b".go.buildinfo"):
-                return "Go"
-            if section.name == b".comment":
-                length = min(section.end - section.start, MAX_STRING_BYTES)
-                comment = self._read(section.start, length)
-                for mark, language in _COMPILERS:
-                    if mark in comment:
-                        return language
-        return ""
+        return max(loaded, default=0)
 
     def linkage(self) -> ElfLinkage:
         """Return what the program headers and the dynamic segment say."""
@@ -305,12 +307,10 @@ class Elf:
         dynamic = [segment for segment in self.segments if segment.kind == PT_DYNAMIC]
         if not dynamic:
             return
-        _, _, offset, _, file_bytes, _ = dynamic[
-            -1
-        ]  # the one that glibc's loader takes
+        last = dynamic[-1]  # the one that glibc's loader takes
         size = self._form.dynamic.size
-        wanted = min(file_bytes, MAX_DYNAMIC_TAGS * size)
-        content = self._exactly(offset, wanted - wanted % size)
+        wanted = min(last.file_bytes, MAX_DYNAMIC_TAGS * size)
+        content = self._exactly(last.offset, wanted - wanted % size)
         for tag, value in self._form.dynamic.iter_unpack(content):
             if tag == _DT_NULL:
                 return
@@ -319,8 +319,8 @@ class Elf:
     def dynamic_names(self) -> bytes:
         """Return the string table of the dynamic segment, empty if there is none.
 
-        The names of all symbols that it imports and exports are among its strings, each
-        between NULs. Of a very large table, that is the beginning.
+        The names of all symbols are in it, each between NULs; of a very large table, it
+        is the beginning.
         """
         tags = dict(self.dynamic_tags())
         start = self.offset_of(tags.get(_DT_STRTAB, -1))
@@ -332,8 +332,8 @@ class Elf:
     def constants(self) -> bytes:
         """Return the end of the last loaded segment without code that stays as it is.
 
-        Texts of the program are there, each between NULs. Older layouts have them and
-        code in one segment; of a very large one, they are at the end.
+        Texts of the program are there, each between NULs; older layouts have code
+        before them in the segment.
         """
         parts = [
             segment
@@ -345,11 +345,6 @@ class Elf:
         part = max(parts, key=lambda each: (not each.flags & PF_X, each.offset))
         length = min(part.file_bytes, CONSTANTS_MAX_BYTES)
         return self._exactly(part.end - length, length)
-
-    @property
-    def bits(self) -> int:
-        """Of an address: 32 or 64."""
-        return self._form.bits
 
     def rows_at(
         self, address: int, layout: str, count: int = 1
@@ -363,11 +358,7 @@ class Elf:
 
     def bytes_at(self, address: int, length: int) -> bytes:
         """Return bytes by the address that they are loaded at."""
-        start = self.offset_of(address)
-        if start is None:
-            message = f"no segment is loaded at address {address:#x}"
-            raise BrokenElfError(message)
-        return self._exactly(start, length)
+        return self._exactly(self._loaded_offset(address), length)
 
     def offset_of(self, address: int) -> int | None:
         """Return where in the file an address is, ``None`` if nothing is loaded."""
@@ -375,6 +366,13 @@ class Elf:
             if kind == PT_LOAD and 0 <= address - start < file_bytes:
                 return offset + address - start
         return None
+
+    def _loaded_offset(self, address: int) -> int:
+        start = self.offset_of(address)
+        if start is None:
+            message = f"no segment is loaded at address {address:#x}"
+            raise BrokenElfError(message)
+        return start
 
     def _dynamic_strings(self) -> Iterator[tuple[int, str]]:
         tags = [*self.dynamic_tags()]
@@ -388,17 +386,18 @@ class Elf:
         if table is None:
             message = "its dynamic segment has no string table"
             raise BrokenElfError(message)
-        start = self.offset_of(table)
-        if start is None:
-            message = f"no segment is loaded at address {table:#x}"
-            raise BrokenElfError(message)
+        start = self._loaded_offset(table)
         for tag, value in named:
             yield tag, self._string(start + value)
 
     def _table(
-        self, name: str, start: int, header: struct.Struct, length: int, count: int
+        self, name: str, start: int, header: struct.Struct, size: tuple[int, int]
     ) -> bytes:
-        """Return a table of headers, empty if there is none."""
+        """Return a table of headers, empty if there is none.
+
+        :param size: length of each, and how many there are.
+        """
+        length, count = size
         if not count:
             return b""
         if length != header.size or count > MAX_HEADERS:
@@ -420,7 +419,7 @@ class Elf:
         if length < 0 or offset + length > self.size_bytes:
             message = f"it ends before byte {offset + length}"
             raise BrokenElfError(message)
-        content = self._read(offset, length)
+        content = self.read(offset, length)
         if len(content) != length:
             message = f"it shrank below {offset + length} bytes while it was read"
             raise BrokenElfError(message)

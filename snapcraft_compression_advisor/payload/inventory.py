@@ -76,7 +76,7 @@ class Inventory:
 
     @cached_property
     def folders(self) -> Mapping[str, Sequence[Entry]]:
-        """The entries right in each directory that isn't empty; the root has no name."""
+        """The entries right in each directory that has any; the root has no name."""
         folders: dict[str, list[Entry]] = defaultdict(list)
         for path, entry in self.entries.items():
             folders[path.rpartition("/")[0]].append(entry)

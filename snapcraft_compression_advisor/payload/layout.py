@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from bisect import bisect_right
-from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import NamedTuple
@@ -14,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..codecs.codec import DATA_BLOCK_BYTES
-from .inventory import Entry, block_count
+from .inventory import Entry, block_bytes, block_count
 from .source import Payload, SnapPayload
 
 HEAD_BYTES = 4096
@@ -67,17 +66,11 @@ class Layout:
         return np.repeat(np.arange(len(self.paths)), np.diff(self.first_block))
 
     def raw_bytes(self) -> NDArray[np.int64]:
-        """Return the length of every block; not to be changed."""
-        return self._raw_bytes
-
-    @cached_property
-    def _raw_bytes(self) -> NDArray[np.int64]:
+        """Return the length of every block."""
         files = self.files_of_blocks()
         numbers = np.arange(self.block_count) - self.first_block[files]
         left: NDArray[np.int64] = self.sizes[files] - numbers * DATA_BLOCK_BYTES
-        lengths = np.minimum(left, DATA_BLOCK_BYTES)
-        lengths.flags.writeable = False
-        return lengths
+        return np.minimum(left, DATA_BLOCK_BYTES)
 
     def blocks_of(self, path: str) -> range:
         """Return the numbers of a file's blocks; none for a file without contents."""
@@ -91,24 +84,17 @@ class Layout:
         """The number of each path."""
         return {path: number for number, path in enumerate(self.paths)}
 
-    @cached_property
-    def _first_blocks(self) -> Sequence[int]:
-        """For one number, a list is searched in less time than an array."""
-        first: list[int] = self.first_block.tolist()
-        return first
-
     def block(self, number: int) -> DataBlock:
         """Return one block.
 
         :param number: 0 to ``block_count`` less one.
         """
-        file = bisect_right(self._first_blocks, number) - 1
-        offset = (number - self._first_blocks[file]) * DATA_BLOCK_BYTES
-        size = int(self.sizes[file])
+        file = int(np.searchsorted(self.first_block, number, side="right")) - 1
+        in_file = number - int(self.first_block[file])
         return DataBlock(
             path=self.paths[file],
-            offset=offset,
-            raw_bytes=min(DATA_BLOCK_BYTES, size - offset),
+            offset=in_file * DATA_BLOCK_BYTES,
+            raw_bytes=block_bytes(int(self.sizes[file]), in_file),
         )
 
 
@@ -193,29 +179,23 @@ def _copies_in_snap(payload: SnapPayload, files: Iterable[Entry]) -> dict[str, s
 def _find_copies(payload: Payload, files: Sequence[Entry]) -> dict[str, str]:
     """Return for each file whose content came before the path where it did."""
     copies: dict[str, str] = {}
-    times = Counter(entry.size_bytes for entry in files)
-    alike = [entry for entry in files if times[entry.size_bytes] > 1]
-    for same_head in _groups(
-        (entry, (entry.size_bytes, _digest(payload, entry, HEAD_BYTES)))
-        for entry in alike
-    ):
-        if same_head[0].size_bytes <= HEAD_BYTES:
-            same_contents = iter((same_head,))
-        else:
-            same_contents = _groups(
-                (entry, _digest(payload, entry)) for entry in same_head
-            )
-        for first, *others in same_contents:
-            copies.update((other.path, first.path) for other in others)
+    for same_size in _groups((entry, entry.size_bytes) for entry in files):
+        heads = ((entry, _digest(payload, entry, HEAD_BYTES)) for entry in same_size)
+        for same_head in _groups(heads):
+            whole = [same_head]
+            if same_head[0].size_bytes > HEAD_BYTES:
+                whole = _groups((entry, _digest(payload, entry)) for entry in same_head)
+            for first, *others in whole:
+                copies.update((other.path, first.path) for other in others)
     return copies
 
 
-def _groups(keyed: Iterable[tuple[Entry, Hashable]]) -> Iterator[list[Entry]]:
-    """Yield the entries of each key that has several, in their order."""
+def _groups(keyed: Iterable[tuple[Entry, Hashable]]) -> list[list[Entry]]:
+    """Return the entries of each key that has several, in their order."""
     groups: dict[Hashable, list[Entry]] = defaultdict(list)
     for entry, key in keyed:
         groups[key].append(entry)
-    return (group for group in groups.values() if len(group) > 1)
+    return [group for group in groups.values() if len(group) > 1]
 
 
 def _digest(payload: Payload, entry: Entry, most_bytes: int | None = None) -> bytes:

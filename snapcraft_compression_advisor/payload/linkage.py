@@ -9,8 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ..squashfs.entry import EntryKind
-from .elf import ElfLinkage, elf_of
-from .elf_form import BrokenElfError
+from .elf import BrokenElfError, ElfLinkage, elf_of
 from .inventory import Entry
 from .paths import PathResolver
 from .source import Payload, is_far
@@ -90,19 +89,12 @@ class _Loaded:
 
     def expanded(self, directories: Iterable[str]) -> tuple[str, ...]:
         """Return search directories with the loader's own tokens replaced."""
-        return expand_tokens(self.entry, self.linkage, directories)
-
-
-def expand_tokens(
-    entry: Entry, linkage: ElfLinkage, directories: Iterable[str]
-) -> tuple[str, ...]:
-    """Return search directories of a file with the loader's own tokens replaced."""
-    origin = "$SNAP/" + posixpath.dirname(entry.path)
-    triplet = TRIPLETS.get(linkage.machine[1], "")
-    return tuple(
-        _LIB.sub(f"lib/{triplet}", _ORIGIN.sub(lambda _: origin, directory))
-        for directory in directories
-    )
+        origin = "$SNAP/" + posixpath.dirname(self.entry.path)
+        triplet = TRIPLETS.get(self.linkage.machine[1], "")
+        return tuple(
+            _LIB.sub(f"lib/{triplet}", _ORIGIN.sub(lambda _: origin, directory))
+            for directory in directories
+        )
 
 
 def library_path(environment_value: str) -> tuple[str, ...]:
@@ -135,7 +127,6 @@ class LibraryFinder:
         self._search = search
         self._elsewhere = elsewhere
         self._linkages: dict[str, ElfLinkage | None] = {}
-        self._searched: dict[object, tuple[str, ...]] = {}
         self._found: dict[object, tuple[Entry, ElfLinkage] | str] = {}
         self._most = MOST_FAR_FILES if is_far(payload) else None
         self.unread: dict[str, None] = {}
@@ -238,23 +229,15 @@ class LibraryFinder:
 
     def _directories(self, loader: _Loaded) -> tuple[str, ...]:
         """Return where a loader looks, in its order (ld.so(8))."""
-        linkage, here = loader.linkage, posixpath.dirname(loader.entry.path)
-        key = (here, linkage.machine, linkage.rpath, linkage.runpath)
-        if (key, loader.inherited_rpath) not in self._searched:
-            directories = (
-                *loader.rpath,
-                *self._search,
-                *loader.expanded(linkage.runpath),
-                *_default_directories(linkage),
-            )
-            unique = tuple(dict.fromkeys(directories))
-            self._searched[key, loader.inherited_rpath] = unique
-        return self._searched[key, loader.inherited_rpath]
-
-
-def _default_directories(linkage: ElfLinkage) -> tuple[str, ...]:
-    """Return what snapcraft puts on ``LD_LIBRARY_PATH`` by itself, then the base's."""
-    triplet = TRIPLETS.get(linkage.machine[1])
-    folders = ["lib", "usr/lib"]
-    folders += [f"{folder}/{triplet}" for folder in folders if triplet is not None]
-    return tuple(f"{root}/{folder}" for root in ("$SNAP", "") for folder in folders)
+        linkage = loader.linkage
+        triplet = TRIPLETS.get(linkage.machine[1])
+        folders = ["lib", "usr/lib"]
+        folders += [f"{folder}/{triplet}" for folder in folders if triplet is not None]
+        directories = (
+            *loader.rpath,
+            *self._search,
+            *loader.expanded(linkage.runpath),
+            # What snapcraft puts on LD_LIBRARY_PATH by itself, then the base's.
+            *(f"{root}/{folder}" for root in ("$SNAP", "") for folder in folders),
+        )
+        return tuple(dict.fromkeys(directories))

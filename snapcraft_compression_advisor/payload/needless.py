@@ -9,8 +9,16 @@ from typing import Literal
 
 from ..core.units import KIB
 from ..squashfs.entry import EntryKind
-from .elf import ELF_MAGIC, Elf, elf_of
-from .elf_form import ET_DYN, ET_EXEC, PT_LOAD, SHF_ALLOC, BrokenElfError
+from .elf import (
+    ELF_MAGIC,
+    ET_DYN,
+    ET_EXEC,
+    PT_LOAD,
+    SHF_ALLOC,
+    BrokenElfError,
+    Elf,
+    elf_of,
+)
 from .inventory import Entry
 from .source import Payload, is_far
 

@@ -14,7 +14,6 @@ MAX_LINKS = 40
 
 # DOTALL and \Z: a name may have a new line in it, or at its end.
 _OWN_MOUNT = re.compile(r"/snap/(?P<name>[^/]+)/[^/]+(?P<rest>/.*|\Z)", re.DOTALL)
-_NO_NAMES = frozenset(("", ".", ".."))
 _VARIABLE = re.compile(r"\$\{?SNAP\}?(?=/|\Z)")
 
 
@@ -40,7 +39,6 @@ class PathResolver:
     def __init__(self, inventory: Inventory, *, snap_name: str) -> None:
         self._entries = inventory.entries
         self._snap_name = snap_name
-        self._folders: dict[str, Location] = {}
 
     def in_payload(self, path: str) -> str | None:
         """Return a path relative to the payload, ``None`` if it lies outside.
@@ -66,23 +64,6 @@ class PathResolver:
         A path that leads nowhere, out through ``..`` or round in a loop has
         neither entry nor outside.
         """
-        # Loaders look for hundreds of names in the same few directories. What an
-        # absolute path leads to is told by all of it.
-        folder, _, name = path.rpartition("/")
-        if not folder or path.startswith("/") or name in _NO_NAMES:
-            return self._followed(path)
-        if folder not in self._folders:
-            self._folders[folder] = self._followed(folder)
-        inside = self._folders[folder].entry
-        if inside is None:
-            return self._followed(path)
-        entry = self._entries.get(f"{inside.path}/{name}")
-        if entry is not None and entry.kind is EntryKind.SYMLINK:
-            return self._followed(path)
-        return Location(entry=entry)
-
-    def _followed(self, path: str) -> Location:
-        """Follow a path name by name."""
         names = self._names(path)
         if names is None:
             return Location(outside=path)

@@ -50,8 +50,8 @@ _SUFFIXES = (".snap", ".comp")
 class Payload(Protocol):
     """What is shipped, wherever it is read from.
 
-    Whatever reads it raises :class:`StorageError` where a file changes or vanishes
-    meanwhile, and :class:`BadDataError` where an image is broken.
+    What reads it raises :class:`StorageError` if a file changes or vanishes meanwhile,
+    and :class:`BadDataError` if an image is broken.
     """
 
     @property
@@ -84,40 +84,58 @@ class Payload(Protocol):
 class DirectoryPayload:
     """A prime directory of a snap or of a component.
 
+    :param snap: what it is; by default what its ``meta`` says.
     :ivar state: names its contents; None if nothing does for sure.
     """
 
     kind: PayloadKind = "prime"
     packed_with = None
 
-    def __init__(self, path: Path) -> None:
-        self._list(path)
-        self.snap = _read_metadata(self)
-
-    def _list(self, path: Path) -> None:
+    def __init__(self, path: Path, *, snap: SnapMetadata | None = None) -> None:
         state = PayloadState(path)
         self.path = path
         self.inventory = scan_directory(path, noted=state.note)
         self.state = state.name(self.inventory.entries.values())
+        self.snap = snap or _read_metadata(self)
 
     def read(self, path: str, *, offset: int, length: int) -> bytes:
         """Return bytes of a regular file, fewer at its end."""
-        try:
-            with file_beneath(self.path, path) as descriptor:
-                return os.pread(descriptor, length, offset)
-        except OSError as error:
-            raise _read_error(self.path, path, error) from error
+        with self._opened(path) as descriptor:
+            return os.pread(descriptor, length, offset)
 
     def data_ranges(self, path: str) -> Sequence[tuple[int, int]]:
         """Return the parts of a regular file that aren't holes, start and end."""
         entry = self.inventory.entries[path]
         if not entry.sparse:
             return [(0, entry.size_bytes)]
+        with self._opened(path) as descriptor:
+            return list(_data_ranges(descriptor, entry.size_bytes))
+
+    @contextmanager
+    def _opened(self, path: str) -> Iterator[int]:
         try:
             with file_beneath(self.path, path) as descriptor:
-                return list(_data_ranges(descriptor, entry.size_bytes))
+                yield descriptor
         except OSError as error:
-            raise _read_error(self.path, path, error) from error
+            message = f"Cannot read {f'{self.path}/{path}'!r}: {error.strerror}"
+            raise StorageError(
+                message,
+                resolution="If a build is still writing to the directory, wait until "
+                "it ends; otherwise check the disk.",
+            ) from error
+
+
+class ComponentDirectory(DirectoryPayload):
+    """A component's prime directory: files, but no apps and no ``meta/snap.yaml``.
+
+    Its ``meta/component.yaml`` isn't looked at, and may be missing yet.
+
+    :param name: what reports call it.
+    """
+
+    def __init__(self, path: Path, *, name: str) -> None:
+        snap = SnapMetadata(name=name, type=COMPONENT_TYPE, base="none")
+        super().__init__(path, snap=snap)
 
 
 class SnapPayload:
@@ -175,7 +193,7 @@ class SnapPayload:
         return None
 
     def stored_blocks(self, path: str) -> FileBlocks | None:
-        """Return where a file's data blocks are; ``None`` for one that has none."""
+        """Return where a file's data blocks are, if it has any."""
         return self._files[path].blocks
 
 
@@ -245,14 +263,6 @@ def is_prime_directory(path: Path) -> bool:
     return any(os.path.lexists(path / each) for each in _METADATA)
 
 
-def _read_error(root: Path, path: str, error: OSError) -> StorageError:
-    return StorageError(
-        f"Cannot read {f'{root}/{path}'!r}: {error.strerror}",
-        resolution="If a build is still writing to the directory, wait until it ends; "
-        "otherwise check the disk.",
-    )
-
-
 def _data_ranges(descriptor: int, size_bytes: int) -> Iterator[tuple[int, int]]:
     end = 0
     while end < size_bytes:
@@ -279,7 +289,7 @@ def _is_directory(path: Path) -> bool:
 
 
 def _read_metadata(payload: DirectoryPayload | SnapPayload) -> SnapMetadata:
-    """Return what a payload is; one with both files is a snap."""
+    """Return what a payload is by its ``meta``; one with both files is a snap."""
     for path, parse in _METADATA.items():
         entry = payload.inventory.entries.get(path)
         if entry is not None and entry.kind is EntryKind.FILE:
@@ -302,20 +312,6 @@ def _no_metadata(path: Path) -> NoInputError:
         resolution="Specify the directory that 'snapcraft prime' fills (usually "
         "'prime'), or a built .snap or .comp.",
     )
-
-
-class ComponentDirectory(DirectoryPayload):
-    """A component's prime directory: files, but no apps and no ``meta/snap.yaml``.
-
-    Its ``meta/component.yaml`` isn't looked at, and may be missing yet.
-
-    :param name: what reports call it.
-    :raises StorageError: if it can't be read.
-    """
-
-    def __init__(self, path: Path, *, name: str) -> None:
-        self._list(path)
-        self.snap = SnapMetadata(name=name, type=COMPONENT_TYPE, base="none")
 
 
 def component_name(prime_dir: Path) -> str:
@@ -363,10 +359,10 @@ def find_payload(directory: Path) -> Path:
 
 
 def named_payloads(paths: Iterable[Path]) -> list[Path]:
-    """Return what the paths stand for, each once.
+    """Return the payloads at some paths, each once.
 
     A directory without ``meta``, which a prime directory has, stands for the ``.snap``
-    and ``.comp`` files in it, by name. What has none stays, for its reader to refuse.
+    and ``.comp`` files in it, by name. One without any stays, for its reader to refuse.
     """
     found = [each for path in paths for each in _images_in(path) or [path]]
     return list(dict.fromkeys(found))

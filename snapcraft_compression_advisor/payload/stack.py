@@ -35,15 +35,18 @@ _EVERYWHERE = "all"
 class Layer:
     """One snap of a launch.
 
-    :param name: the snap's.
     :param place: where the app sees it: empty for its own (``$SNAP``), ``/`` for the
         base, for a content snap the plug's target relative to ``$SNAP``.
     """
 
     role: Role
     payload: Payload
-    name: str
     place: str
+
+    @property
+    def name(self) -> str:
+        """The snap's."""
+        return self.payload.snap.name
 
     def placed(self, path: str) -> str:
         """Return the path by which the app opens one of its files."""
@@ -58,41 +61,23 @@ class StackedPayload:
     named by the place where the app sees its snap: ``/usr/bin/python3`` of the base,
     ``gnome-platform/usr/bin/gjs`` of a content snap.
 
+    What isn't of a single file is the app's: its path, kind, snap.yaml and codec.
+
     :param layers: the app's own first, then content snaps, the base last.
     """
 
     def __init__(self, layers: Sequence[Layer]) -> None:
         self.layers = tuple(layers)
         self.app = self.layers[0].payload
+        self.path: Path = self.app.path
+        self.kind: PayloadKind = self.app.kind
+        self.snap: SnapMetadata = self.app.snap
+        self.is_far = is_far(self.app)
+        self.packed_with: str | None = self.app.packed_with
         self._first_identities = _first_identities(self.layers)
         self._origins: dict[str, int] = {}
         self.inventory = Inventory.of(self._merged())
         self._resolvers = tuple(map(_LayerResolver, self.layers))
-
-    @property
-    def path(self) -> Path:
-        """The app's prime directory or snap."""
-        return self.app.path
-
-    @property
-    def kind(self) -> PayloadKind:
-        """Whether the app's is a prime directory or a built image."""
-        return self.app.kind
-
-    @property
-    def snap(self) -> SnapMetadata:
-        """The app's ``meta/snap.yaml``."""
-        return self.app.snap
-
-    @property
-    def is_far(self) -> bool:
-        """Whether the app's image is in a store."""
-        return is_far(self.app)
-
-    @property
-    def packed_with(self) -> str | None:
-        """The codec of the app's image."""
-        return self.app.packed_with
 
     def read(self, path: str, *, offset: int, length: int) -> bytes:
         """Return bytes of a regular file, fewer at its end."""
@@ -200,7 +185,7 @@ def layers_of(payload: Payload) -> tuple[Layer, ...]:
     """Return the snaps of a stack; of an ordinary payload itself alone."""
     if isinstance(payload, StackedPayload):
         return payload.layers
-    return (_layer("app", payload, ""),)
+    return (Layer(role="app", payload=payload, place=""),)
 
 
 def stack_of(
@@ -213,15 +198,15 @@ def stack_of(
     :returns: the payload itself where none of them is its.
     """
     snap = payload.snap
-    layers = [_layer("app", payload, "")]
+    layers = [Layer(role="app", payload=payload, place="")]
     for name, plug in snap.plugs.items():
         for content in contents:
             known = any(layer.payload is content for layer in layers)
             if provides(content.snap, name, plug) and not known:
                 place = place_of(plug) or content.snap.name
-                layers.append(_layer("content", content, place))
+                layers.append(Layer(role="content", payload=content, place=place))
     own = (base for base in bases if base.snap.name == snap.base_name)
-    layers += [_layer("base", base, ROOT) for base in [*own][:1]]
+    layers += [Layer(role="base", payload=each, place=ROOT) for each in [*own][:1]]
     return StackedPayload(layers) if len(layers) > 1 else payload
 
 
@@ -241,10 +226,6 @@ def provides(snap: SnapMetadata, name: str, plug: Plug) -> bool:
         slot.interface == "content" and (slot.content or slot_name) == wanted
         for slot_name, slot in snap.slots.items()
     )
-
-
-def _layer(role: Role, payload: Payload, place: str) -> Layer:
-    return Layer(role=role, payload=payload, name=payload.snap.name, place=place)
 
 
 def place_of(plug: Plug) -> str:
@@ -272,37 +253,30 @@ def check_stack(
         if base.snap.name not in wanted:
             raise _other_base(base, snaps[0].snap, wanted)
     for content in contents:
-        if not any(asks_for(snap.snap, content.snap) for snap in snaps):
+        if not any(_asks_for(snap.snap, content.snap) for snap in snaps):
             raise _not_asked_for(content, snaps[0].snap)
     for other in (*bases, *contents):
         for snap in snaps:
-            check_architecture(other, snap)
+            _check_architecture(other, snap)
 
 
 def check_consumer(consumer: Payload, platform: Payload) -> None:
     """Refuse a consumer that doesn't run with a base or content snap.
 
-    :raises UsageError: if it doesn't, or where it is of another architecture.
+    :raises UsageError: as :func:`check_stack` does.
     """
-    snap = consumer.snap
     if platform.snap.type in BASE_TYPES:
-        if snap.base_name != platform.snap.name:
-            raise _other_base(platform, snap, {snap.base_name})
-    elif not asks_for(snap, platform.snap):
-        raise _not_asked_for(platform, snap)
-    check_architecture(platform, consumer)
+        check_stack([consumer], bases=[platform])
+    else:
+        check_stack([consumer], contents=[platform])
 
 
-def asks_for(snap: SnapMetadata, content: SnapMetadata) -> bool:
-    """Return whether one of a snap's plugs asks for what another one provides."""
+def _asks_for(snap: SnapMetadata, content: SnapMetadata) -> bool:
     return any(provides(content, name, plug) for name, plug in snap.plugs.items())
 
 
-def check_architecture(other: Payload, snap: Payload) -> None:
-    """Refuse a snap that can't run on the same machine as another one.
-
-    :raises UsageError: if their ``meta/snap.yaml`` name different architectures.
-    """
+def _check_architecture(other: Payload, snap: Payload) -> None:
+    """Refuse a snap that can't run on the same machine as another one."""
     known = [set(each.snap.architectures) for each in (other, snap)]
     if not all(known) or any(_EVERYWHERE in each for each in known):
         return

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ..payload.copies import loader_libraries
-from ..payload.elf import elf_of
-from ..payload.elf_form import BrokenElfError
+from ..payload.elf import BrokenElfError, elf_of
 from ..payload.elf_symbols import exported_symbols
 from ..payload.inventory import Entry
 from ..payload.needless import NeedlessFile

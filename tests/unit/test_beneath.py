@@ -15,8 +15,7 @@ from snapcraft_compression_advisor.core.errors import (
     StorageError,
 )
 from snapcraft_compression_advisor.payload import scan
-from snapcraft_compression_advisor.payload.elf import read_elf
-from snapcraft_compression_advisor.payload.elf_form import BrokenElfError
+from snapcraft_compression_advisor.payload.elf import BrokenElfError, read_elf
 from snapcraft_compression_advisor.payload.inventory import (
     Inventory,
     check_contents_size,

@@ -15,8 +15,12 @@ from hypothesis import strategies as st
 
 from elf_files import EM_AARCH64, elf_in, make_elf
 from snapcraft_compression_advisor.payload import elf as elf_module
-from snapcraft_compression_advisor.payload.elf import ElfLinkage, by_pages, read_elf
-from snapcraft_compression_advisor.payload.elf_form import BrokenElfError
+from snapcraft_compression_advisor.payload.elf import (
+    BrokenElfError,
+    ElfLinkage,
+    by_pages,
+    read_elf,
+)
 from snapcraft_compression_advisor.payload.elf_symbols import exported_symbols
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from elf_files import EM_AARCH64, elf_in, make_elf
 from payloads import MemoryPayload, make_payload
-from snapcraft_compression_advisor.payload.elf_form import BrokenElfError
+from snapcraft_compression_advisor.payload.elf import BrokenElfError
 from snapcraft_compression_advisor.payload.linkage import (
     Closure,
     LibraryFinder,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from elf_files import elf_in
 from elf_sections import OBJECT, make_sections
 from payloads import make_payload
-from snapcraft_compression_advisor.payload.elf_form import (
+from snapcraft_compression_advisor.payload.elf import (
     ET_DYN,
     BrokenElfError,
     Section,

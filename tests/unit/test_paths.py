@@ -1,8 +1,6 @@
 """Following paths as the running snap would."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from payloads import make_inventory
 from snapcraft_compression_advisor.payload.paths import PathResolver
@@ -75,17 +73,3 @@ def test_absolute_paths_are_the_base(path: str, outside: str) -> None:
 def test_what_leads_nowhere_has_neither(path: str) -> None:
     location = RESOLVER.locate(path)
     assert (location.entry, location.outside) == (None, None)
-
-
-WORDS = """
-usr lib bin x libx.so.1 libx.so.1.2 own base basedir data loop a b out dangling nothing
-new .. . $SNAP ${SNAP} $HOME snap hello current
-"""
-NAMES = st.sampled_from([*WORDS.split(), ""])
-
-
-@given(st.lists(st.lists(NAMES, max_size=6).map("/".join), max_size=8))
-def test_what_was_looked_up_before_changes_nothing(paths: list[str]) -> None:
-    resolver = PathResolver(INVENTORY, snap_name="hello")
-    for path in paths:
-        assert resolver.locate(path) == resolver._followed(path)

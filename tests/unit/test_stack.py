@@ -36,18 +36,13 @@ def stack(
     content: MemoryPayload | None = None,
     base: MemoryPayload | None = None,
 ) -> StackedPayload:
-    layers = [Layer(role="app", payload=app, name="hello", place="")]
+    layers = [Layer(role="app", payload=app, place="")]
     if content is not None:
-        layers.append(
-            Layer(
-                role="content",
-                payload=content,
-                name="gnome-46-2404",
-                place="gnome-platform",
-            )
-        )
+        content.snap = content.snap.model_copy(update={"name": "gnome-46-2404"})
+        layers.append(Layer(role="content", payload=content, place="gnome-platform"))
     if base is not None:
-        layers.append(Layer(role="base", payload=base, name="core24", place="/"))
+        base.snap = base.snap.model_copy(update={"name": "core24"})
+        layers.append(Layer(role="base", payload=base, place="/"))
     return StackedPayload(layers)
 
 

@@ -13,7 +13,7 @@ from snapcraft_compression_advisor.core.errors import UsageError
 from snapcraft_compression_advisor.launch.guess.candidates import find_candidates
 from snapcraft_compression_advisor.launch.guess.explain import explain
 from snapcraft_compression_advisor.launch.guess.guess import static_launch_set
-from snapcraft_compression_advisor.payload.elf import LEAST_CARRIED_BYTES
+from snapcraft_compression_advisor.payload.elf_symbols import LEAST_CARRIED_BYTES
 from snapcraft_compression_advisor.report.guess import explanation_page
 from snapcraft_compression_advisor.report.text_printer import print_text
 

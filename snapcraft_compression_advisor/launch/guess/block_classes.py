@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from ...codecs.codec import DATA_BLOCK_BYTES
-from ...payload.elf import Elf, elf_of
-from ...payload.elf_form import PF_W, PF_X, PT_LOAD, BrokenElfError, Segment
+from ...payload.elf import PF_W, PF_X, PT_LOAD, BrokenElfError, Elf, Segment, elf_of
+from ...payload.elf_symbols import carried_parts, language_of
 from ...payload.inventory import block_count
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ Part = Literal["linking", "data", "text", "constants", "carried", "unmapped"]
 """
 
 CARRIED: Part = "carried"
-"""The part that a program carries for itself (:attr:`.Elf.carried`)."""
+"""The part that a program carries for itself (:func:`.carried_parts`)."""
 
 _RELOCATIONS = ((7, 8), (17, 18), (23, 2), (36, 35))
 """Tags of address and length: DT_RELA, DT_REL, DT_JMPREL, DT_RELR (elf.h)."""
@@ -165,7 +165,7 @@ _RELOCATIONS = ((7, 8), (17, 18), (23, 2), (36, 35))
 class ElfParts:
     """An ELF file's blocks by what they are for.
 
-    :param language: of :attr:`.Elf.language`, of a program.
+    :param language: of :func:`.language_of`, of a program.
     """
 
     parts: tuple[Part, ...]
@@ -199,9 +199,11 @@ def read_parts(elf: Elf, *, program: bool = False) -> ElfParts | None:
         return None
     # The first block is for linking anyway; the tags are near the file's end.
     linking_end = 0 if elf.size_bytes <= DATA_BLOCK_BYTES else _linking_end(elf)
-    parts = _parts(loaded, elf.carried if program else (), linking_end, elf.size_bytes)
+    parts = _parts(
+        loaded, carried_parts(elf) if program else (), linking_end, elf.size_bytes
+    )
     long = len(parts.parts) > EDGE_BLOCKS
-    return replace(parts, language=elf.language) if program and long else parts
+    return replace(parts, language=language_of(elf)) if program and long else parts
 
 
 def _linking_end(elf: Elf) -> int:

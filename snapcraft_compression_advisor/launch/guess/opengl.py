@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ...payload.elf import elf_of
-from ...payload.elf_form import BrokenElfError
+from ...payload.elf import BrokenElfError, elf_of
 from .own_files import is_data
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ...payload.elf import LEAST_CARRIED_BYTES, elf_of
-from ...payload.elf_form import BrokenElfError
+from ...payload.elf import BrokenElfError, elf_of
+from ...payload.elf_symbols import LEAST_CARRIED_BYTES, carried_parts, language_of
 from .own_files import is_data
 
 if TYPE_CHECKING:
@@ -45,14 +45,16 @@ def program_trait(payload: Payload, program: Entry) -> str:
 
 
 def _trait(elf: Elf, program: Entry) -> str:
-    if elf.carried:
-        return _CARRIED_BY.get(elf.language, CARRYING)
-    if elf.size_bytes < LEAST_CARRIED_BYTES:
+    carries = bool(carried_parts(elf))
+    if not carries and elf.size_bytes < LEAST_CARRIED_BYTES:
         return ""
-    if elf.language == "Node":
+    language = language_of(elf)
+    if carries:
+        return _CARRIED_BY.get(language, CARRYING)
+    if language == "Node":
         own = program.path.rpartition("/")[2] in ("node", "nodejs")
         return "" if own or "libffmpeg.so" in elf.linkage().needed else NODE_IN_ONE
-    return f"program in {elf.language}" if elf.language else ""
+    return f"program in {language}" if language else ""
 
 
 STARTER_MAX_BYTES = 1024 * 1024
