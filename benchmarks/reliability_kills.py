@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 import snapcraft_compression_advisor
 from snapcraft_compression_advisor.cli.main import main as run_command_line
-from snapcraft_compression_advisor.project.project_file import apply_edit, plan_edit
+from snapcraft_compression_advisor.project.edit import apply_edit, plan_edit
 from stopped_process import StoppedProcess, import_all
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from typing import ClassVar
 
 from ..codecs import SHIPPABLE
 from ..lint.finding import Finding, LintReport
-from ..project.edit import Edit, merge_edits
-from ..project.project_file import apply_edit, find_project_file, plan_edit
+from ..project.edit import Edit, apply_edit, merge_edits, plan_edit
+from ..project.project_file import find_project_file
 from ..project.project_lines import names_no_base, read_project_lines
 from .commands import EDITS, Arguments, Command, details
 from .write import note, write_output

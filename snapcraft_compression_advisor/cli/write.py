@@ -19,7 +19,6 @@ from craft_cli import EmitterMode
 from ..core.deferred_signals import deferred_signals
 from ..core.errors import StorageError, UsageError
 from ..core.printable import Kept, safe_text
-from ..core.scratch import FILE_PREFIX, replace_bytes
 from ..core.terminal import emit, wants_colour
 
 if TYPE_CHECKING:
@@ -130,6 +129,8 @@ def write_file(content: bytes, path: Path) -> None:
 
     :raises StorageError: if it can't be written.
     """
+    from ..core.scratch import replace_bytes  # noqa: PLC0415 # few write a file
+
     try:
         if path.exists() and not path.is_file():  # /dev/stdout, a FIFO: in its place
             path.write_bytes(content)
@@ -230,7 +231,7 @@ def _check_file(path: Path) -> None:
         target.lstat()  # its name may be too long
     with (
         deferred_signals(),
-        tempfile.TemporaryFile(dir=target.parent, prefix=FILE_PREFIX),
+        tempfile.TemporaryFile(dir=target.parent),
     ):
         pass  # its file has no name, where the file system can do so
 

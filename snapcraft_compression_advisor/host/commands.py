@@ -12,7 +12,8 @@ from ..codecs import SHIPPABLE
 from ..core.errors import NoInputError
 from ..core.terminal import emit
 from ..payload.source import find_payload
-from ..project.project_file import apply_edit, find_project_file, plan_edit
+from ..project.edit import apply_edit, plan_edit
+from ..project.project_file import find_project_file
 from ..report.lines import style_for
 from .advisor import advisor_here
 from .artifact import DEFAULT_COMPRESSION, Artifact

@@ -10,7 +10,7 @@ from ..analysis import Analysis
 from ..core.errors import NoInputError
 from ..core.scratch import replace_text
 from ..core.terminal import emit
-from ..project.project_file import apply_edit, plan_edit
+from ..project.edit import apply_edit, plan_edit
 from ..report.advise_details import detail_sections
 from ..report.advise_json import advise_json
 from ..report.answer import advise_page, pack_lines

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Literal
 
 from ..core.printable import printable
 from ..core.units import Interval
-from ..project.edit import Edit
 
 if TYPE_CHECKING:
     from ..diff.figures import BaselineBuild, PayloadFigures
+    from ..project.edit import Edit
 
 MOST_FILES = 200
 """That a finding names; there may be more."""

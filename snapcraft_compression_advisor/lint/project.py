@@ -12,14 +12,13 @@ from ..core.errors import BadDataError, UsageError
 from ..core.units import Interval
 from ..launches import estimates_of, whole_read
 from ..payload.source import ComponentDirectory
-from ..project.edit import Edit
 from ..project.project_lines import NULL, ProjectLines, read_project_lines
-from ..project.set_scalar import set_compression
 from ..trial.sampled import run_sampled_trial
 
 if TYPE_CHECKING:
     from ..devices.device import DeviceProfile
     from ..launches import LaunchAnalysis
+    from ..project.edit import Edit
     from ..trial.result import Progress, TrialResult
 
 _COMPONENT_NAME = re.compile("[a-z0-9-]+")
@@ -68,6 +67,9 @@ class ProjectFile(ProjectLines):
         :param compressions: by component, ``None`` for the snap's.
         :returns: ``None`` if it can't be made safely, or changes nothing.
         """
+        from ..project.edit import Edit  # noqa: PLC0415 # advice plans none
+        from ..project.set_scalar import set_compression  # noqa: PLC0415 # as above
+
         after = self.content
         try:
             for component, compression in compressions.items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
 from ..core.errors import BadDataError
@@ -21,10 +21,9 @@ def add_filters(
     A filter that a part has already is left as it is. The result is parsed and
     compared before it is returned: it says the same but for these filters.
 
-    :param content: the file's bytes.
     :param filters: by part: paths and patterns, without the leading hyphen.
     :param where: the file, for errors.
-    :returns: the new bytes; the same object if nothing has to change.
+    :returns: the same object if nothing has to change.
     :raises BadDataError: if the YAML is broken, there is no such part, or its
         filters can't be written as lines of their own.
     """
@@ -116,15 +115,7 @@ def _refuse(where: str, node: Node, problem: str) -> NoReturn:
 def _says_the_same(before: Node, after: Node, part: str, added: Sequence[str]) -> bool:
     """Whether two roots say the same, but for filters at the end of a part's."""
     path = ("parts", part, _STEP)
-    rest = [list(each.said(besides=path)) for each in (before, after)]
     old, new = before.child(*path), after.child(*path)
     kept = [item.scalar for item in old.items] if old else []
     found = [item.scalar for item in new.items] if new else []
-    same = rest[0] == rest[1] if old else _without(rest[1], rest[0])
-    return same and found == [*kept, *added]
-
-
-def _without(longer: Sequence[object], shorter: Sequence[object]) -> bool:
-    """Whether one list has all of another in its order, and one more key."""
-    remaining: Iterator[object] = iter(longer)
-    return all(any(each == other for other in remaining) for each in shorter)
+    return before.says_the_same(after, besides=path) and found == [*kept, *added]

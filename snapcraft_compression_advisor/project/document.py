@@ -36,6 +36,8 @@ The largest in snapcraft's own tests has 22 KiB. The parser is pure Python and t
 up to 50 µs per byte, twice for an edit, so this bounds the time as well.
 """
 
+COMPRESSION = "compression"
+
 MAX_DEPTH = 64
 """Deepest nesting that is read; snapcraft's own keys nest about seven deep."""
 
@@ -69,15 +71,11 @@ class Node:
         break and the blank lines that follow it.
     :param line: line of ``start``, from 1.
     :param meaning: what its event says.
-    :param scalar: its text as YAML reads it, also through an alias; ``None`` for a
-        mapping or sequence.
+    :param scalar: its text as YAML reads it; ``None`` for a mapping or sequence. An
+        alias has that of its anchor, and the items and entries.
     :param style: ``'``, ``"``, ``|`` or ``>`` of a scalar; empty if it is plain.
-    :param is_alias: whether it is an alias (``*name``).
-    :param anchor: its anchor (``&name``), or the one that the alias refers to.
-    :param tag: its tag, if one is written (``!!str``).
+    :param tag: if one is written (``!!str``).
     :param is_flow: whether it is written with braces or brackets.
-    :param items: of a sequence, also through an alias.
-    :param entries: keys and values of a mapping, likewise.
     """
 
     start: int
@@ -118,11 +116,12 @@ class Node:
             node = None if found is None else found[1]
         return node
 
-    def said(self, *, besides: Sequence[str] = ()) -> Iterator[Meaning | None]:
-        """Yield what tells whether two nodes say the same, but for the value at a path.
+    def says_the_same(self, other: Node, *, besides: Sequence[str]) -> bool:
+        """Return whether two nodes say the same, but for the value at a path."""
+        return list(self.said(besides=besides)) == list(other.said(besides=besides))
 
-        :param besides: the path; none leaves nothing out.
-        """
+    def said(self, *, besides: Sequence[str] = ()) -> Iterator[Meaning | None]:
+        """Yield what a node says, but for the value at a path."""
         yield self.meaning
         if self.is_alias:
             return
@@ -138,11 +137,8 @@ class Node:
 
 @dataclass(frozen=True, kw_only=True)
 class ProjectDocument:
-    """A snapcraft.yaml.
+    """A snapcraft.yaml; its text is without byte order mark.
 
-    :param content: the file's bytes.
-    :param text: without byte order mark; indexes count its characters.
-    :param root: its root mapping.
     :param where: the file, for errors.
     """
 
@@ -179,12 +175,10 @@ class ProjectDocument:
 def read_document(content: bytes, *, where: str) -> ProjectDocument:
     """Read a project file.
 
-    :param content: the file's bytes.
     :param where: the file, for errors.
-    :raises BadDataError: if it isn't UTF-8, is larger than
-        ``MAX_PROJECT_FILE_BYTES``, nested deeper than ``MAX_DEPTH`` or not one document
-        of YAML; if a mapping has a key twice; or if the root isn't a mapping, has a
-        tag or a merge key, or a key that isn't a plain or quoted name.
+    :raises BadDataError: if it isn't UTF-8, too large, too deep or not one document of
+        YAML; if a mapping has a key twice; or if the root isn't a mapping, has a tag or
+        a merge key, or a key that isn't a plain or quoted name.
     """
     text = _decode(content, where=where)
     events = _events(text, where=where)
@@ -193,7 +187,15 @@ def read_document(content: bytes, *, where: str) -> ProjectDocument:
         message = f"{where}: the document is not a mapping of keys to values"
         raise BadDataError(message, resolution=_CHECK_FILE)
     root = _Composer(text, events, where).node(first)
-    _check_single_document(events, where=where)
+    for event in events:  # to the end of the stream
+        if isinstance(event, DocumentStartEvent):
+            line = event.start_mark.line + 1
+            message = f"{where}, line {line}: a second YAML document begins"
+            raise BadDataError(
+                message,
+                details="snapcraft reads one document per file.",
+                resolution="Remove the line or the document.",
+            )
     _check_keys(root, where=where)
     return ProjectDocument(content=content, text=text, root=root, where=where)
 
@@ -257,13 +259,14 @@ class _Composer:
         self._anchored: dict[str, Node] = {}
 
     def node(self, first: NodeEvent) -> Node:
-        """Take the events of one node off the iterator.
-
-        :raises BadDataError: if an alias refers to nothing.
-        """
+        """Take the events of one node off the iterator."""
         start = _bare_node(first)
         if isinstance(first, AliasEvent):
-            target = self._target(first)
+            target = self._anchored.get(first.anchor)
+            if target is None:
+                place = f"{self._where}, line {start.line}"
+                message = f"{place}: no anchor &{first.anchor} before its use"
+                raise BadDataError(message, resolution="Correct the YAML.")
             return replace(
                 start,
                 scalar=target.scalar,
@@ -282,13 +285,6 @@ class _Composer:
             self._anchored[first.anchor] = node
         return node
 
-    def _target(self, alias: AliasEvent) -> Node:
-        if alias.anchor not in self._anchored:
-            place = f"{self._where}, line {alias.start_mark.line + 1}"
-            message = f"{place}: no anchor &{alias.anchor} before its use"
-            raise BadDataError(message, resolution="Correct the YAML.")
-        return self._anchored[alias.anchor]
-
     def _with_children(self, node: Node, *, is_mapping: bool) -> Node:
         children: list[Node] = []
         end = node.end
@@ -301,7 +297,11 @@ class _Composer:
                 break
             child = self.node(event)
             if is_mapping and len(children) % 2 and child.start == child.end:
-                child = self._after_colon(child, key=children[-1])
+                # An empty value is where it would be written: after the colon.
+                key = children[-1]
+                colon = _COLON.match(self._text, key.end)
+                place = colon.end() if colon else key.end
+                child = replace(child, start=place, end=place, line=key.line)
             children.append(child)
             end = max(end, child.end)
         if not is_mapping:
@@ -309,12 +309,6 @@ class _Composer:
         entries = tuple(zip(children[::2], children[1::2], strict=True))
         _check_once(entries, where=self._where)
         return replace(node, end=end, entries=entries)
-
-    def _after_colon(self, empty: Node, *, key: Node) -> Node:
-        """Return an empty value where it would be written: after the colon."""
-        colon = _COLON.match(self._text, key.end)
-        place = colon.end() if colon else key.end
-        return replace(empty, start=place, end=place, line=key.line)
 
 
 def _bare_node(event: NodeEvent) -> Node:
@@ -331,19 +325,6 @@ def _bare_node(event: NodeEvent) -> Node:
         tag=getattr(event, "tag", None),
         is_flow=bool(getattr(event, "flow_style", None)),
     )
-
-
-def _check_single_document(events: Iterator[Event], *, where: str) -> None:
-    """Read on to the end of the stream."""
-    for event in events:
-        if isinstance(event, DocumentStartEvent):
-            line = event.start_mark.line + 1
-            message = f"{where}, line {line}: a second YAML document begins"
-            raise BadDataError(
-                message,
-                details="snapcraft reads one document per file.",
-                resolution="Remove the line or the document.",
-            )
 
 
 def _check_once(entries: Iterable[tuple[Node, Node]], *, where: str) -> None:
@@ -367,3 +348,12 @@ def _check_keys(root: Node, *, where: str) -> None:
         if key.tag == _MERGE_TAG or (key.scalar == "<<" and not key.style):
             message = f"{place}: the root has a merge key, which may hold any key"
             raise BadDataError(message, resolution="Write the merged keys out.")
+
+
+def not_a_scalar(value: Node, key: str, *, where: str) -> BadDataError:
+    """Return the error of a key that has a mapping or a list for a scalar."""
+    return BadDataError(
+        f"{where}, line {value.line}: {key} is a mapping or a list",
+        details="snapcraft accepts xz or lzo here, but no advanced grammar.",
+        resolution=f"Give it one value, as in '{key}: xz'.",
+    )

@@ -1,15 +1,28 @@
-"""Changes to a project file, before they are made."""
+"""Changes to a project file: planned, merged, shown and made."""
 
 from __future__ import annotations
 
+import contextlib
 import difflib
+import os
 import re
-from collections.abc import Sequence
+import secrets
+import stat
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
+from ..core.deferred_signals import deferred_signals
+from ..core.errors import BadDataError, StorageError
+from ..core.files import common_bytes
 from ..core.printable import printable
+from ..core.scratch import replace_file
+from .project_file import read_project_file
+from .set_scalar import set_compression
 
+_WRITE_BITS = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 _NO_FINAL_BREAK = "\n\\ No newline at end of file\n"
 """What ``diff`` says of a last line without a line break."""
 
@@ -18,9 +31,7 @@ _NO_FINAL_BREAK = "\n\\ No newline at end of file\n"
 class Edit:
     """A change to a project file that has yet to be made.
 
-    :param path: the file, as it was given.
-    :param before: its bytes when they were read.
-    :param after: its bytes to be.
+    :param path: as it was given.
     """
 
     path: Path
@@ -35,8 +46,7 @@ class Edit:
     def diff(self) -> str:
         """Return a unified diff that ``patch -p1`` and ``git apply`` take.
 
-        :returns: empty if nothing changes. Line breaks within it are those of the
-            file, so it has to be written without translating them.
+        Line breaks within it are those of the file.
         """
         label = printable(self.path.as_posix().lstrip("/"))
         lines = difflib.unified_diff(
@@ -55,17 +65,12 @@ def _lines(content: bytes) -> list[str]:
     return re.findall("[^\n]*\n|[^\n]+", content.decode())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Change:
+class _Change(NamedTuple):
     """What an edit does: bytes from ``start`` to ``end`` become ``new``."""
 
     start: int
     end: int
     new: bytes
-
-    def clashes(self, other: _Change) -> bool:
-        """Return whether they touch the same place."""
-        return self.start <= other.end and other.start <= self.end
 
 
 def merge_edits(edits: Sequence[Edit]) -> tuple[Edit, tuple[bool, ...]]:
@@ -79,25 +84,163 @@ def merge_edits(edits: Sequence[Edit]) -> tuple[Edit, tuple[bool, ...]]:
     taken: list[_Change] = []
     made: list[bool] = []
     for change in map(_change, edits):
-        fits = not any(change.clashes(other) for other in taken)
+        fits = not any(
+            change.start <= other.end and other.start <= change.end for other in taken
+        )
         made.append(fits or change in taken)
         if fits:
             taken.append(change)
     after = edits[0].before
-    for change in sorted(taken, key=lambda each: each.start, reverse=True):
+    for change in sorted(taken, reverse=True):
         after = after[: change.start] + change.new + after[change.end :]
     return replace(edits[0], after=after), tuple(made)
 
 
 def _change(edit: Edit) -> _Change:
     before, after = edit.before, edit.after
-    most = min(len(before), len(after))
-    start = 0
-    while start < most and before[start] == after[start]:
-        start += 1
-    kept = 0
-    while kept < most - start and before[-1 - kept] == after[-1 - kept]:
-        kept += 1
-    return _Change(
-        start=start, end=len(before) - kept, new=after[start : len(after) - kept]
+    start = common_bytes(before, after)
+    kept = common_bytes(before[start:][::-1], after[start:][::-1])
+    return _Change(start, len(before) - kept, after[start : len(after) - kept])
+
+
+def plan_edit(
+    path: Path,
+    compression: str,
+    *,
+    component: str | None = None,
+    where: str | None = None,
+) -> Edit:
+    """Return the edit that sets a ``compression`` in a project file; write nothing.
+
+    :param component: whose key; ``None`` for the snap's own.
+    :param where: what errors call the file; its path by default.
+    :raises AdvisorError: if the file can't be read, or :func:`set_compression` refuses.
+    """
+    before = read_project_file(path)
+    after = set_compression(
+        before, compression, component=component, where=where or str(path)
     )
+    return Edit(path=path, before=before, after=after)
+
+
+def apply_edit(edit: Edit) -> None:
+    """Write an edit: the whole of it or, on any failure, nothing.
+
+    The new text goes to a file in the same directory, which then takes the place of
+    the old one with its mode, extended attributes and, where permitted, its owner.
+    A symbolic link stays one: the file that it leads to is written, as an editor does.
+    A file with several hard links is refused: the others would keep the old text.
+
+    :raises AdvisorError: if the file no longer has the bytes that were read, has
+        several hard links, or it or its directory can't be read or written.
+    """
+    if not edit.changes:
+        return
+    _check_unchanged(edit)
+    try:
+        target = Path(os.path.realpath(edit.path, strict=True))
+        _check_writable(target, target.stat())
+        # A moment; else an interruption could leave the temporary file.
+        with deferred_signals():
+            check = partial(_check_unchanged, edit)
+            _replace_file(target, edit.after, last_check=check)
+        _sync_directory(target.parent)
+    except OSError as error:
+        message = f"{edit.path} can't be written: {error.strerror or error}"
+        raise StorageError(
+            message,
+            resolution="The file is unchanged. Check the disk and the file's mode.",
+        ) from error
+
+
+def _check_unchanged(edit: Edit) -> None:
+    if read_project_file(edit.path) != edit.before:
+        message = f"{edit.path} has changed since it was read"
+        raise BadDataError(message, resolution="Run the command again.")
+
+
+def _check_writable(target: Path, status: os.stat_result) -> None:
+    """Refuse what a replacement would silently override."""
+    # The replacement needs no permission on the file, and root none at all; a mode
+    # without any write bit still means that nobody is to write it.
+    if not status.st_mode & _WRITE_BITS or not os.access(target, os.W_OK):
+        message = f"{target} is read-only"
+        raise StorageError(message, resolution="Check its mode, owner and mount.")
+    if status.st_nlink > 1:
+        message = f"{target} has {status.st_nlink} hard links"
+        raise StorageError(
+            message, resolution="Replace it with a separate copy, or edit it by hand."
+        )
+
+
+def _sync_directory(directory: Path) -> None:
+    """Make the new name last through a power cut, where the file system can."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _replace_file(
+    target: Path, content: bytes, *, last_check: Callable[[], None]
+) -> None:
+    """Replace a file by one that is on the disk before it takes its place.
+
+    It has a name (open(2), ``O_TMPFILE``) only once it is complete, so that a run that
+    is killed meanwhile leaves nothing beside the old one.
+    """
+
+    def fill(descriptor: int) -> None:
+        with open(descriptor, "wb", closefd=False) as stream:
+            stream.write(content)
+        _copy_attributes(descriptor, target)
+        os.fsync(descriptor)
+        last_check()
+
+    try:
+        _replace_nameless(target, fill)
+    except OSError:  # this file system, or a confinement, doesn't let us
+        replace_file(target, fill)
+
+
+def _replace_nameless(target: Path, fill: Callable[[int], None]) -> None:
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
+    flags = os.O_TMPFILE | os.O_WRONLY
+    with (
+        _opened(target.parent, os.O_RDONLY | os.O_DIRECTORY) as directory,
+        _opened(target.parent, flags) as descriptor,
+    ):
+        fill(descriptor)
+        # With a directory's descriptor, Python calls linkat(2): link(2) would make
+        # a second name of what is in /proc.
+        place = f"/proc/self/fd/{descriptor}"
+        os.link(place, temporary.name, dst_dir_fd=directory)
+        try:
+            temporary.replace(target)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def _opened(path: Path, flags: int) -> Iterator[int]:
+    descriptor = os.open(path, flags | os.O_CLOEXEC, 0o600)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _copy_attributes(descriptor: int, target: Path) -> None:
+    status = target.stat()
+    # Only root may give a file away, and not every file system has owners.
+    for owner, group in ((-1, status.st_gid), (status.st_uid, -1)):
+        with contextlib.suppress(OSError):
+            os.fchown(descriptor, owner, group)
+    # After the owner, since changing that clears the set-id bits.
+    os.fchmod(descriptor, stat.S_IMODE(status.st_mode))
+    with contextlib.suppress(OSError):  # this file system has none
+        for name in os.listxattr(target):
+            with contextlib.suppress(OSError):
+                os.setxattr(descriptor, name, os.getxattr(target, name))

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..settings.lint_policy import ALL_RULES_PREFIX
-from .document import Node, read_document
-from .set_scalar import COMPRESSION, not_a_scalar
+from .document import COMPRESSION, Node, not_a_scalar, read_document
 
 NULL = "null"
 LINTER_NAME = "compression"
@@ -23,14 +22,13 @@ no key (``get_root_snippet`` in ``snapcraft/extensions/kde_neon*.py``)."""
 class ProjectLines:
     """What a project file says, and where.
 
-    :param name: of the snap; ``None`` if it isn't there.
     :param compression: of the root; ``None`` if it isn't there or null.
-    :param compression_line: of that key, from 1; ``None`` if it isn't there.
+    :param compression_line: of that key, from 1.
     :param components: compression by component; ``None`` if one has no key, and
         :data:`NULL` where it is null, which snapcraft refuses.
     :param component_lines: where each component's key, or else its name, stands.
     :param ignored: selectors of rules that ``lint: ignore:`` names.
-    :param extension: of an app, that sets lzo; ``None`` if there is none.
+    :param extension: of an app, that sets lzo.
     """
 
     name: str | None
@@ -54,7 +52,6 @@ def read_project_lines(content: bytes, *, where: str) -> ProjectLines:
     name, a rule or a family (``SCA305``, ``SCA3``) stands for itself, and a path
     pattern for all rules on that path. A rule may also stand in the linter's place.
 
-    :param content: the file's bytes.
     :param where: the file, for errors.
     :raises BadDataError: if the YAML is broken or ``compression`` isn't a scalar.
     """

@@ -9,9 +9,14 @@ from typing import NoReturn
 
 from ..codecs import SHIPPABLE
 from ..core.errors import BadDataError, UsageError
-from .document import LINE_BREAK, Node, ProjectDocument, read_document
-
-COMPRESSION = "compression"
+from .document import (
+    COMPRESSION,
+    LINE_BREAK,
+    Node,
+    ProjectDocument,
+    not_a_scalar,
+    read_document,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,11 +46,9 @@ def set_compression(
 ) -> bytes:
     """Return the project file with a ``compression`` set, as :func:`set_scalar` does.
 
-    :param content: the file's bytes, UTF-8 with or without a byte order mark.
-    :param compression: ``xz`` or ``lzo``.
     :param component: its name under ``components``; ``None`` for the snap's own key.
     :param where: the file, for errors.
-    :raises UsageError: for another compression, or an unknown component.
+    :raises UsageError: for a compression or component that there isn't.
     :raises BadDataError: if the YAML is broken, or can't be edited in one line.
     """
     if compression not in SHIPPABLE:
@@ -66,16 +69,14 @@ def set_scalar(
 ) -> bytes:
     """Return a project file's bytes with a plain scalar set.
 
-    An existing value is replaced where it stands, in its own quotes. A new line goes
-    where ``place`` says. It is always a whole line: where the file has no line break
-    at its end, it goes before the last key rather than after it.
-
-    The result is parsed and compared before it is returned: one line differs, and the
-    document says the same but for this key.
+    An existing value is replaced where it stands, in its own quotes. A new line is
+    always a whole one: if the file has no line break at its end, it goes before the
+    last key. The result is parsed and compared before it is returned: one line
+    differs, and the document says the same but for this key.
 
     :param path: of the key from the root; all but the last have to be there.
     :param value: plain: it needs no quotes.
-    :returns: the new bytes; the same object if nothing has to change.
+    :returns: the same object if nothing has to change.
     :raises BadDataError: if the key can't be set in one line.
     """
     holder = document.root.child(*path[:-1]) or document.root
@@ -112,10 +113,7 @@ class _Change:
         raise BadDataError(message, resolution=f"Write the line by hand: {line}")
 
     def replaced(self, present: Node) -> str:
-        """Return the text with another value.
-
-        :raises BadDataError: if the value isn't on one line, or not its own.
-        """
+        """Return the text with another value, if it is on one line and its own."""
         key, text = self.path[-1], self.document.text
         if present.scalar is None:
             raise not_a_scalar(present, key, where=self.document.where)
@@ -130,10 +128,7 @@ class _Change:
         return text[: present.start] + new + text[present.end :]
 
     def inserted(self, place: Place) -> str:
-        """Return the text with a new line.
-
-        :raises BadDataError: if the mapping isn't one entry a line.
-        """
+        """Return the text with a new line, if the mapping has one entry a line."""
         document, key, entries = self.document, self.path[-1], self.holder.entries
         name = f"{self.path[-2]!r}" if len(self.path) > 1 else "the root"
         if self.holder.is_flow:
@@ -196,17 +191,5 @@ def _says_the_same(before: Node, text: str, path: Sequence[str], value: str) -> 
     except BadDataError:
         return False
     found = after.child(*path)
-    return (
-        found is not None
-        and found.scalar == value
-        and list(before.said(besides=path)) == list(after.said(besides=path))
-    )
-
-
-def not_a_scalar(value: Node, key: str, *, where: str) -> BadDataError:
-    """Return the error of a key that has a mapping or a list for a scalar."""
-    return BadDataError(
-        f"{where}, line {value.line}: {key} is a mapping or a list",
-        details="snapcraft accepts xz or lzo here, but no advanced grammar.",
-        resolution=f"Give it one value, as in '{key}: xz'.",
-    )
+    has_value = found is not None and found.scalar == value
+    return has_value and before.says_the_same(after, besides=path)

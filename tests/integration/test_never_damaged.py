@@ -13,7 +13,7 @@ import pytest
 
 from real_payloads import advisor
 from snapcraft_compression_advisor.core.errors import BadDataError
-from snapcraft_compression_advisor.project.project_file import apply_edit, plan_edit
+from snapcraft_compression_advisor.project.edit import apply_edit, plan_edit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

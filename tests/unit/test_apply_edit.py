@@ -15,12 +15,8 @@ from snapcraft_compression_advisor.core.errors import (
     NoInputError,
     StorageError,
 )
-from snapcraft_compression_advisor.project.edit import Edit
-from snapcraft_compression_advisor.project.project_file import (
-    apply_edit,
-    plan_edit,
-    read_project_file,
-)
+from snapcraft_compression_advisor.project.edit import Edit, apply_edit, plan_edit
+from snapcraft_compression_advisor.project.project_file import read_project_file
 
 if TYPE_CHECKING:
     from pytest_mock import MockerFixture

@@ -16,10 +16,8 @@ from snapcraft_compression_advisor.host.project import (
     read_host_project,
     read_settings,
 )
-from snapcraft_compression_advisor.project.project_file import (
-    find_project_file,
-    plan_edit,
-)
+from snapcraft_compression_advisor.project.edit import plan_edit
+from snapcraft_compression_advisor.project.project_file import find_project_file
 from snapcraft_compression_advisor.project.project_lines import read_project_lines
 
 PROJECT_DIR = Path(__file__).parents[2]

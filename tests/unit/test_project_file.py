@@ -18,10 +18,10 @@ from snapcraft_compression_advisor.core.errors import (
     UsageError,
 )
 from snapcraft_compression_advisor.project.document import MAX_PROJECT_FILE_BYTES
+from snapcraft_compression_advisor.project.edit import plan_edit
 from snapcraft_compression_advisor.project.project_file import (
     PROJECT_FILES,
     find_project_file,
-    plan_edit,
     read_project_file,
 )
 from snapcraft_compression_advisor.project.project_lines import (
