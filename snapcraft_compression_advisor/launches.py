@@ -229,7 +229,7 @@ def estimates_of(
     for codec in trial.codecs.values():
         if codec.available:
             places = codec.blocks.places
-            if expected is None or expected.places is not places:
+            if expected is None or expected.places != places:
                 expected = expect_blocks(launch_set, places)
             sums = expected.sums(codec.blocks)
             for device in devices:

@@ -34,7 +34,7 @@ from snapcraft_compression_advisor.codecs import CODECS
 from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
 from snapcraft_compression_advisor.payload.layout import lay_out
 from snapcraft_compression_advisor.payload.source import open_payload
-from snapcraft_compression_advisor.trial.block_model import NOT_PACKED, model_columns
+from snapcraft_compression_advisor.trial.estimate import NOT_PACKED, model_columns
 from snapcraft_compression_advisor.trial.look import (
     closer_look,
     read_block,

@@ -20,5 +20,5 @@ def stored_block(*, raw_bytes: int, stored_bytes: int) -> ImageBlock:
 
 def sizes_of_file(blocks: StoredBlocks, path: str) -> list[int]:
     """Return what each block of a file takes."""
-    places = blocks.places.blocks_of(path)
+    places = blocks.places(path)
     return [int(size) for size in blocks.stored_bytes[places.start : places.stop]]

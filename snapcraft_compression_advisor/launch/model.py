@@ -317,7 +317,7 @@ def expect_blocks(launch_set: LaunchSet, places: BlockPlaces) -> ExpectedBlocks:
     ranges: list[tuple[int, int, float, int, int]] = []
     stretch = 0
     for number, file in enumerate(launch_set.files):
-        blocks, end = places.blocks_of(file.path), None
+        blocks, end = places(file.path), None
         for first, last, share in file.ranges():
             stretch += first != end
             end = last + 1

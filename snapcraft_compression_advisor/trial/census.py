@@ -15,7 +15,7 @@ from ..core.units import MIB
 from ..payload.layout import Layout
 from ..payload.source import Payload, SnapPayload
 from ..squashfs.entry import SIZE_MASK
-from .block_model import block_models
+from .estimate import block_models
 from .look import closer_look, look_at_blocks, quick_look
 from .phase import Phase, Sample, closer_phase, draw, draw_lots, first_phase
 
@@ -86,10 +86,7 @@ class Census:
     def closest(
         self, phases: Sequence[Phase], values: Sequence[NDArray[np.float64]]
     ) -> NDArray[np.float64]:
-        """Return a value for every block: that of the closest look at it.
-
-        :param values: of every phase's blocks.
-        """
+        """Return a value for every block: that of the closest look at it."""
         found = np.zeros(len(self.blocks.members))
         for phase, each in zip(phases, values, strict=True):
             if phase.ratios.shape[1]:
@@ -125,13 +122,12 @@ def take_census(
     spread_blocks: int = SPREAD_BLOCKS,
     seed: int = 0,
 ) -> Census:
-    """Get a predicting size for a payload's blocks.
+    """Return predicting sizes for a payload's blocks.
 
     Of a built snap these are the sizes in it, which cost nothing; else blocks are read
     and compressed with a fast codec.
 
     :param spread_blocks: how many blocks stand for a payload that is large.
-    :param seed: another one takes others of these.
     """
     lots = draw_lots(layout, seed)
     if isinstance(payload, SnapPayload) and _packed_alike(payload, layout):
@@ -147,8 +143,9 @@ def take_census(
         and len(eligible) <= MOST_BLOCKS
         and names.raw_bytes.sum() <= MOST_BYTES
     )
-    all_of_them = Sample(members=eligible, shares=names.shares)
-    read = all_of_them if whole else draw(names, spread_blocks)
+    read = Sample(members=eligible, shares=names.shares)
+    if not whole:
+        read = draw(names, spread_blocks)
     columns = look_at_blocks(payload, layout, read.members, quick_look())
     blocks = first_phase(layout, read.members, 1 / read.shares, columns, lots)
     return Census(layout=layout, phases=(blocks,) if whole else (names, blocks))
@@ -214,8 +211,7 @@ class Ladder:
     def climb(self, *, scale: float) -> None:
         """Look closer at some blocks and choose those to try.
 
-        :param scale: scale factor of the first round's number. If a step has as many
-            blocks as the one before, all of them are in it.
+        :param scale: scale factor of the first round's number.
         """
         closer = CLOSER_BLOCKS if self.census.codec is None else SNAP_CLOSER_BLOCKS
         few = len(self.census.blocks.members) <= TRIED_ALONE_BLOCKS * scale

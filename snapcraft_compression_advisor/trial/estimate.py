@@ -6,17 +6,27 @@ follows from the look before, and so on up to all blocks. What each step's predi
 misses is estimated from the blocks of the closer phase, so that a poor prediction
 widens the interval but doesn't bias it (Särndal, Swensson and Wretman, Model Assisted
 Survey Sampling, 1992, chapters 6 and 9).
+
+What slow codecs make of the blocks looked at most closely, a model predicts:
+``study/block_sizes.py`` fits it to blocks of many applications
+(``study/data/block-sizes.csv``) and writes ``block_model.json``, with the errors that
+it makes on applications that were left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
+from itertools import combinations_with_replacement
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .block_model import BlockModel
+from ..codecs.codec import DATA_BLOCK_BYTES
 from .phase import RIDGE, Phase, Sample
 
 CONFIDENCE_Z = 1.96
@@ -37,11 +47,84 @@ _NEXT_TO_NONE = 1e-9
 """Penalty on the mean ratio itself, for the sake of the inverse alone."""
 
 
+NOT_PACKED = "none"
+"""Stands for a payload of which no codec's sizes are known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlockModel:
+    """How one codec's sizes follow from a closer look.
+
+    :param coefficients: of the columns of :func:`model_columns`.
+    :param looks: how many sizes of a block it is fitted to: those found last.
+    :param scatter: what it misses of a block, one standard deviation in shares of the
+        mean block's size, of payloads left out.
+    :param bias: what it misses of a whole payload, as a share.
+    """
+
+    coefficients: NDArray[np.float64]
+    looks: int
+    scatter: float
+    bias: float
+
+    def predict(
+        self, ratios: NDArray[np.float64], raw_bytes: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return the sizes of blocks, as shares of their lengths.
+
+        :param ratios: what the looks at them found, a column each.
+        """
+        ratios = ratios[:, ratios.shape[1] - self.looks :]
+        predicted = model_columns(ratios, raw_bytes) @ self.coefficients
+        # What no codec that looked made shorter, no other does.
+        stored = (ratios >= 1).all(axis=1)
+        return np.asarray(np.where(stored, 1.0, np.clip(predicted, 0.0, 1.0)))
+
+
+def model_columns(
+    ratios: NDArray[np.float64], raw_bytes: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return what a model is linear in: the ratios, the length, and their products."""
+    length = np.log2(raw_bytes) / np.log2(DATA_BLOCK_BYTES)
+    simple = [*ratios.T, length]
+    products = (one * other for one, other in combinations_with_replacement(simple, 2))
+    return np.column_stack((np.ones(len(raw_bytes)), *simple, *products))
+
+
+def block_models(
+    known: str | None, look_names: Sequence[str]
+) -> Mapping[str, BlockModel]:
+    """Return the models that apply to a payload, by codec.
+
+    :param known: the codec whose sizes are known, of a snap.
+    :param look_names: what the looks' columns are, in their order.
+    :returns: none if no model was fitted to such looks: a library is missing, say.
+    """
+    fitted = _fitted().get(known or NOT_PACKED)
+    if fitted is None or fitted["columns"] != [*look_names]:
+        return {}
+    return {
+        codec: BlockModel(
+            coefficients=np.array(each["coefficients"]),
+            looks=len(look_names),
+            scatter=each["scatter"],
+            bias=each["bias"],
+        )
+        for codec, each in fitted["codecs"].items()
+    }
+
+
+@cache
+def _fitted() -> Mapping[str, Any]:
+    text = files(__package__).joinpath("block_model.json").read_text(encoding="utf-8")
+    models: Mapping[str, Any] = json.loads(text)["models"]
+    return models
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Misses:
     """What one step's prediction misses.
 
-    :param total_bytes: in all.
     :param deviations: for every block that it was found from, weighted to stand for
         the payload; as if the block hadn't been used for the prediction.
     :param shares: the blocks' chances of being among those.
@@ -71,11 +154,10 @@ class Misses:
         return float((missing * deviations**2).sum()) * count / (count - 1)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Estimate:
     """What one codec makes of all blocks.
 
-    :param total_bytes: of the whole payload's data blocks.
     :param half_width_bytes: of the interval that holds the truth in 95 % of draws.
     :param predicted_bytes: for each phase, the predicted size of every block in it.
     :param misses: of each step, that of the blocks tried before all.
@@ -89,13 +171,9 @@ class Estimate:
     confidence_z: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class _Known:
-    """Blocks of a phase whose ratios are known, or predicted from a closer look.
-
-    :param weights: how many blocks of the payload each stands for.
-    :param shares: their chances of being known.
-    """
+    """Blocks of a phase whose ratios are known, or predicted from a closer look."""
 
     members: NDArray[np.int64]
     ratios: NDArray[np.float64]
@@ -120,21 +198,11 @@ def estimate_total(
     z = ALONE_CONFIDENCE_Z if model is None else CONFIDENCE_Z
     if not len(sample.members):
         nothing = tuple(np.zeros(len(phase.members)) for phase in phases)
-        return Estimate(
-            total_bytes=0.0,
-            half_width_bytes=0.0,
-            predicted_bytes=nothing,
-            misses=(),
-            confidence_z=z,
-        )
+        return Estimate(0.0, 0.0, nothing, (), z)
     places = phases[-1].places_of(sample.members)
-    known = _Known(
-        members=sample.members,
-        ratios=stored_bytes / phases[-1].raw_bytes[places],
-        weights=phases[-1].weights[places] / sample.shares,
-        shares=sample.shares,
-        in_file_order=False,
-    )
+    ratios = stored_bytes / phases[-1].raw_bytes[places]
+    weights = phases[-1].weights[places] / sample.shares
+    known = _Known(sample.members, ratios, weights, sample.shares, in_file_order=False)
     misses: list[Misses] = []
     predicted: list[NDArray[np.float64]] = []
     for phase in reversed(phases):
@@ -145,20 +213,13 @@ def estimate_total(
         misses.append(missed)
         predicted.insert(0, ratios * phase.raw_bytes)
         known = _Known(
-            members=phase.members,
-            ratios=ratios,
-            weights=phase.weights,
-            shares=phase.shares,
+            *(phase.members, ratios, phase.weights, phase.shares),
             in_file_order=True,  # low lots are evenly spread over files
         )
     total_bytes = float((phases[0].weights * predicted[0]).sum())
-    return Estimate(
-        total_bytes=total_bytes + sum(each.total_bytes for each in misses),
-        half_width_bytes=half_width(misses, z),
-        predicted_bytes=tuple(predicted),
-        misses=tuple(misses),
-        confidence_z=z,
-    )
+    total_bytes += sum(each.total_bytes for each in misses)
+    half_width_bytes = half_width(misses, z)
+    return Estimate(total_bytes, half_width_bytes, tuple(predicted), tuple(misses), z)
 
 
 def difference_half_width(first: Estimate, second: Estimate) -> float:
@@ -167,15 +228,10 @@ def difference_half_width(first: Estimate, second: Estimate) -> float:
     The same blocks went through all phases, so what one codec's sizes miss is much the
     same as what the other's miss.
     """
-    misses = tuple(
-        Misses(
-            total_bytes=one.total_bytes - other.total_bytes,
-            deviations=one.deviations - other.deviations,
-            shares=one.shares,
-            in_file_order=one.in_file_order,
-        )
+    misses = [
+        replace(one, deviations=one.deviations - other.deviations)
         for one, other in zip(first.misses, second.misses, strict=True)
-    )
+    ]
     return half_width(misses, first.confidence_z)
 
 
@@ -239,11 +295,7 @@ def _correct(
 def _bias(
     missed: NDArray[np.float64], expected: NDArray[np.float64], model: BlockModel
 ) -> tuple[float, NDArray[np.float64]]:
-    """Return a model's bias on a payload, and deviations that tell its error.
-
-    :param missed: bytes of each block drawn, weighted to stand for the payload.
-    :param expected: the same as predicted.
-    """
+    """Return a model's bias on a payload, and deviations that tell its error."""
     count, total = len(missed), float(expected.sum())
     if not count or not total:
         return 0.0, missed

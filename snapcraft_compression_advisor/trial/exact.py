@@ -28,10 +28,8 @@ from .result import (
 from .stored import BlockSizes, StoredSizes
 
 METADATA_BYTES_PER_ENTRY = 256
-"""Room for one entry's inode, name and block list, uncompressed; typical are 60.
-
-Only the check for free space uses it, which should err upwards.
-"""
+"""Room for one entry's inode, name and block list, uncompressed; typical are 60. The
+check for free space should err upwards."""
 
 
 def run_exact_trial(
@@ -81,7 +79,7 @@ def run_exact_trial(
 
 def _needed_bytes(payload: Payload) -> int:
     """Return what the largest image takes at most, and a snap's files beside it."""
-    images = 1 if payload.kind == "prime" else 2  # a snap is unpacked there as well
+    images = 1 if payload.kind == "prime" else 2
     return images * (
         payload.inventory.raw_bytes
         + METADATA_BYTES_PER_ENTRY * len(payload.inventory.entries)
@@ -96,7 +94,6 @@ def pack_with(
 
     :param scratch: directory for the images, which stay there.
     :returns: by codec; ``None`` if this mksquashfs lacks it.
-    :raises AdvisorError: see :func:`.mksquashfs.pack`.
     """
     source = payload_directory(payload, scratch, progress)
     exclude_file = scratch / "excludes"
@@ -120,10 +117,7 @@ def pack_with(
 
 
 def payload_directory(payload: Payload, scratch: Path, progress: Progress) -> Path:
-    """Return a payload's prime directory; a snap is unpacked first.
-
-    :raises AdvisorError: see :func:`.mksquashfs.unpack`.
-    """
+    """Return a payload's prime directory; a snap is unpacked first."""
     check_packed_size(payload)
     if payload.kind == "prime":
         return payload.path

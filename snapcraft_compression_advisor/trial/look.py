@@ -50,7 +50,7 @@ class QuickLook:
 
     def at(self, contents: bytes) -> tuple[float, ...]:
         """Look at one block; zero if mksquashfs makes a hole of it."""
-        if _is_hole(contents):
+        if contents == _ZEROS[: len(contents)]:
             return (0.0,)
         part = excerpt(contents)
         return (len(self.codec.compress(part)) * len(contents) / len(part),)
@@ -78,24 +78,22 @@ class CloserLook:
     @property
     def column_names(self) -> tuple[str, ...]:
         """The fastest codec, then which codec tells each size by which faster one."""
-        first = () if self.fastest is None else (self.fastest.name,)
-        return (
-            *first,
-            *(f"{closer.name} by {fast.name}" for closer, fast in self.pairs),
-        )
+        pairs = (f"{closer.name} by {fast.name}" for closer, fast in self.pairs)
+        return (*([self.fastest.name] if self.fastest else ()), *pairs)
 
     def at(self, contents: bytes) -> tuple[float, ...]:
         """Look at one block; nothing but zeros if mksquashfs makes a hole of it.
 
         No size is larger than the block.
         """
-        if _is_hole(contents):
+        if contents == _ZEROS[: len(contents)]:
             return (0.0,) * self.columns
         part = excerpt(contents)
-        first = () if self.fastest is None else (self.fastest,)
+        first = [self.fastest] if self.fastest else []
         fast = {each for _, each in self.pairs}
-        of_part = _lengths({*fast, *(closer for closer, _ in self.pairs)}, part)
-        whole = _lengths({*fast, *first}, contents)
+        closer = {each for each, _ in self.pairs}
+        of_part = {each: len(each.compress(part)) for each in fast | closer}
+        whole = {each: len(each.compress(contents)) for each in fast.union(first)}
         sizes = (
             *(whole[codec] for codec in first),
             *(whole[f] * of_part[c] / of_part[f] for c, f in self.pairs),
@@ -141,24 +139,13 @@ def _fastest() -> Codec:
     return zstd if zstd.available else Gzip(level=1)
 
 
-def _is_hole(contents: bytes) -> bool:
-    return contents == _ZEROS[: len(contents)]
-
-
-def _lengths(codecs: Iterable[Codec], contents: bytes) -> dict[Codec, int]:
-    return {codec: len(codec.compress(contents)) for codec in codecs}
-
-
 def look_at_blocks(
     payload: Payload,
     layout: Layout,
     numbers: NDArray[np.int64],
     look: QuickLook | CloserLook,
 ) -> NDArray[np.float64]:
-    """Look at blocks on all cores.
-
-    :returns: a row for each.
-    """
+    """Look at blocks on all cores, and return a row for each."""
 
     def rows(batch: Sequence[DataBlock]) -> list[tuple[float, ...]]:
         return [look.at(read_block(payload, place)) for place in batch]
@@ -184,26 +171,19 @@ def read_block(payload: Payload, block: DataBlock) -> bytes:
     raise StorageError(message, resolution="Wait until the build ends and try again.")
 
 
-def compressed_bytes(payload: Payload, block: DataBlock, codec: Codec) -> int:
-    """Return what a codec makes of a block, in bytes."""
-    return len(codec.compress(read_block(payload, block)))
-
-
 def map_in_order(
     function: Callable[[Item], Result],
     items: Iterable[Item],
     *,
     workers: int | None = None,
 ) -> Generator[Result, None, None]:
-    """Apply a function, which compresses say, to items in threads.
+    """Apply a function to items in threads, and yield results in the items' order.
 
-    Results come in the order of the items. Items are taken from the iterable in the
-    caller's thread and only a few for each worker at a time, so memory stays bounded.
-    If the iteration stops early, items that wait are dropped, and the few that are
-    being worked on are waited for.
+    Items are taken from the iterable in the caller's thread and only a few for each
+    worker at a time, so memory stays bounded. A caller that stops early closes it:
+    items that wait are dropped, and the few that are being worked on are waited for.
 
     :param workers: number of threads; by default one for each usable core.
-    :returns: a caller that stops early closes it.
     """
     count = workers or len(os.sched_getaffinity(0))
     pool = ThreadPoolExecutor(count, thread_name_prefix="codecs")

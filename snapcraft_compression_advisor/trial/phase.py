@@ -22,9 +22,7 @@ _GOLDEN_RATIO = 0.6180339887498949
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Phase:
-    """Blocks that a phase looks at, and what it knows of them.
-
-    Arrays have one element, or row, for each block.
+    """Blocks that a phase looks at; arrays have one element, or row, for each.
 
     :param members: numbers of the blocks in the layout, ascending.
     :param shares: the chance that each had, of those in the phase before; 1 if all are
@@ -85,7 +83,6 @@ def first_phase(
     """Return what is known of blocks by a look, and their lengths.
 
     :param members: blocks of the payload that aren't in holes, drawn in their order.
-    :param weights: how many blocks each stands for.
     :param sizes: what the look found, a row each; with no column before any is read.
     :param lots: of all blocks of the layout.
     """
@@ -103,10 +100,7 @@ def first_phase(
 
 
 def closer_phase(phase: Phase, drawn: Sample, sizes: NDArray[np.float64]) -> Phase:
-    """Return blocks of a phase with what a closer look adds to what is known of them.
-
-    :param sizes: what the look found, a row for each block drawn.
-    """
+    """Return blocks of a phase with the rows of sizes that a closer look found."""
     places = phase.places_of(drawn.members)
     raw_bytes = phase.raw_bytes[places]
     return Phase(
@@ -127,21 +121,17 @@ def draw_lots(layout: Layout, seed: int = 0) -> NDArray[np.float64]:
     It follows from the file's path and the block's place in the file, so two builds
     have nearly the same sample. Lots of a file's blocks are a Kronecker sequence: those
     below any limit are evenly spread over the file.
-
-    :param seed: another one gives other lots.
     """
-    starts = np.array([_start(path, seed) for path in layout.paths])
+    starts = np.array([_lot(f"{seed} {path}") for path in layout.paths])
     files = layout.files_of_blocks()
     places = np.arange(layout.block_count) - layout.first_block[files]
     lots: NDArray[np.float64] = (starts[files] + places * _GOLDEN_RATIO) % 1.0
     return lots
 
 
-def _start(name: str, seed: int) -> float:
-    """Return a number from 0 to 1 that depends on a name, and on a seed."""
-    text = f"{seed} {name}".encode("utf-8", "surrogateescape")
-    digest = hashlib.blake2b(text, digest_size=6).digest()
-    return int.from_bytes(digest, "little") / 2**48
+def _lot(name: str) -> float:
+    digest = hashlib.blake2b(name.encode("utf-8", "surrogateescape"), digest_size=6)
+    return int.from_bytes(digest.digest(), "little") / 2**48
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,22 +16,19 @@ from ..payload.source import Payload, SnapPayload
 from .census import Ladder
 from .estimate import Estimate, difference_half_width, estimate_total
 from .look import map_in_order, read_block
-from .metadata import (
-    METADATA_ERROR,
-    TABLES_ERROR_BYTES,
-    metadata_bytes,
-    padded_bytes,
-)
 from .phase import Phase, Sample
 from .result import (
-    CodecTrial,
+    METADATA_ERROR,
+    TABLES_ERROR_BYTES,
     Progress,
     TrialResult,
-    blocks_of_layout,
+    metadata_bytes,
     notes_on_payload,
+    padded_bytes,
+    sampled_result,
     size_difference,
 )
-from .saved import SavedRounds
+from .saved import load_rounds, save_rounds, saved_file
 from .stored import BlockSizes, StoredSizes, block_errors
 
 SCALES = (1.0, 1.5, 2.0)
@@ -59,8 +56,8 @@ def run_sampled_trial(
 
     :param seed: another one draws other blocks.
     """
-    saved = SavedRounds(payload, seed)
-    known = saved.load()
+    saved = saved_file(payload, seed)
+    known = load_rounds(saved)
     result = next((each for each in known if _is_enough(each, decided)), None)
     if result is None:
         done: list[TrialResult] = []
@@ -68,21 +65,17 @@ def run_sampled_trial(
             done.append(result)
             if _is_enough(result, decided):
                 break
-        saved.save(done)
+        save_rounds(saved, done)
         result = done[-1]
     return _with_packed(result, payload, progress)
 
 
 def _is_enough(result: TrialResult, decided: Decided) -> bool:
     """Return whether more blocks aren't needed."""
-    widest = max(_half_width(result.codecs[each]) for each in SHIPPABLE)
+    sizes = [result.codecs[each].image_bytes for each in SHIPPABLE]
+    halves = [(each.high - each.low) / 2 / each.mid for each in sizes if each]
+    widest = max(halves, default=0.0)
     return widest <= NARROW or (widest <= NARROW_ENOUGH and decided(result))
-
-
-def _half_width(trial: CodecTrial) -> float:
-    """Return half of the interval's width as a share of its middle."""
-    size = trial.image_bytes
-    return 0.0 if size is None else (size.high - size.low) / 2 / size.mid
 
 
 def _rounds(payload: Payload, seed: int, progress: Progress) -> Iterator[TrialResult]:
@@ -121,12 +114,9 @@ def _with_packed(
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class _Tried:
-    """What one codec made of a sample.
-
-    :param phases: that the sample was drawn from; later rounds have others.
-    """
+    """What one codec made of a sample, and the phases that it was drawn from."""
 
     phases: tuple[Phase, ...]
     sample: Sample
@@ -135,10 +125,7 @@ class _Tried:
 
 
 class _SampledTrial:
-    """A trial in progress: what the blocks tried so far say of all.
-
-    :ivar ladder: climbed before each round.
-    """
+    """A trial in progress: what the blocks tried so far say of all."""
 
     def __init__(self, payload: Payload, layout: Layout, *, seed: int) -> None:
         self._payload = payload
@@ -157,20 +144,16 @@ class _SampledTrial:
         """Try codecs on the sample, of which they may know some blocks already."""
         known = ("none", self._known_codec)
         tried = [each for each in names if CODECS[each].available and each not in known]
-        members: list[int] = self.ladder.sample.members.tolist()
+        phases, sample = self.ladder.phases, self.ladder.sample
+        members: list[int] = sample.members.tolist()
         self._compress(members, tried)
         for name in tried:
             sizes = [self._known[name][member] for member in members]
             stored = np.array(sizes, dtype=np.float64)
-            model = self.ladder.models.get(name)
-            self._tried[name] = _Tried(
-                phases=self.ladder.phases,
-                sample=self.ladder.sample,
-                estimate=estimate_total(
-                    self.ladder.phases, self.ladder.sample, stored, model
-                ),
-                stored_bytes=stored,
+            estimate = estimate_total(
+                phases, sample, stored, self.ladder.models.get(name)
             )
+            self._tried[name] = _Tried(phases, sample, estimate, stored)
 
     def _compress(self, members: Sequence[int], names: Sequence[str]) -> None:
         """Have each codec compress those blocks that it doesn't know."""
@@ -194,26 +177,20 @@ class _SampledTrial:
         # Not the legacy lzma: reports don't name it, nothing here compresses with it.
         names = [name for name in CODECS if name in ("none", self._known_codec)]
         sizes = {name: self._sizes(name) for name in (*names, *self._tried)}
-        return TrialResult(
-            mode="sampled",
-            tool=", ".join(
-                codec.implementation
-                for codec in CODECS.values()
-                if codec.available and codec.name != "none"
-            ),
-            codecs={
-                name: CodecTrial(
-                    codec=name,
-                    image_bytes=self._image_bytes(name),
-                    blocks=blocks_of_layout(self._layout, sizes[name].stored_bytes),
-                )
-                if name in sizes
-                else CodecTrial(codec=name, image_bytes=None)
-                for name in CODECS
+        tools = (
+            codec.implementation
+            for codec in CODECS.values()
+            if codec.available and codec.name != "none"
+        )
+        return sampled_result(
+            StoredSizes(layout=self._layout, codecs=sizes),
+            {
+                each: self._image_bytes(each) if each in sizes else None
+                for each in CODECS
             },
-            lzo_less_xz_bytes=self._lzo_less_xz(),
+            self._lzo_less_xz(),
+            tool=", ".join(tools),
             notes=(*notes_on_payload(self._payload), *_notes()),
-            stored=StoredSizes(layout=self._layout, codecs=sizes),
         )
 
     def _sizes(self, name: str) -> BlockSizes:

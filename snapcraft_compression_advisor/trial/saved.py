@@ -24,10 +24,12 @@ from ..codecs import CODECS
 from ..core.result_store import MOST_BYTES, keep_result, result_file
 from ..core.units import Interval
 from ..payload.layout import Layout
-from .result import CodecTrial, TrialResult, blocks_of_layout
+from .result import TrialResult, sampled_result
 from .stored import BlockSizes, StoredSizes
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ..payload.source import Payload
 
 _BROKEN = (
@@ -40,36 +42,33 @@ _SIZES = ("stored_bytes", "errors", "runs")
 _DIFFERENCE = "lzo less xz"
 
 
-class SavedRounds:
-    """What each round of a trial came to.
+def saved_file(payload: Payload, request: object) -> Path | None:
+    """Return where the rounds of a trial are kept; None if the payload's state isn't.
 
-    :param request: what was tried.
+    :param request: what is tried.
     """
+    state = getattr(payload, "state", None)
+    methods = [f"{vars(codec)} {codec.implementation}" for codec in CODECS.values()]
+    known = f"{__version__} {sys.version} {request} {methods} {state}"
+    name = hashlib.sha256(known.encode()).hexdigest()
+    return None if state is None else result_file(name)
 
-    def __init__(self, payload: Payload, request: object) -> None:
-        state = getattr(payload, "state", None)
-        methods = [f"{vars(codec)} {codec.implementation}" for codec in CODECS.values()]
-        known = f"{__version__} {sys.version} {request} {methods} {state}"
-        name = hashlib.sha256(known.encode()).hexdigest()
-        self._file = None if state is None else result_file(name)
 
-    def load(self) -> Sequence[TrialResult]:
-        """Return the rounds of an earlier run; none if there is no such run."""
-        if self._file is None:
-            return ()
-        try:
-            with self._file.open("rb") as file:
-                content = file.read(MOST_BYTES)
-            return _rounds(content)
-        except _BROKEN:
-            return ()
+def load_rounds(path: Path | None) -> Sequence[TrialResult]:
+    """Return what each round of an earlier run came to; none without such a run."""
+    if path is None:
+        return ()
+    try:
+        with path.open("rb") as file:
+            return _rounds(file.read(MOST_BYTES))
+    except _BROKEN:
+        return ()
 
-    def save(self, rounds: Sequence[TrialResult]) -> None:
-        """Keep the rounds of this run."""
-        if self._file is not None:
-            content = _content(rounds)
-            if len(content) < MOST_BYTES:
-                keep_result(self._file, content)
+
+def save_rounds(path: Path | None, rounds: Sequence[TrialResult]) -> None:
+    """Keep what each round of this run came to."""
+    if path is not None and len(content := _content(rounds)) < MOST_BYTES:
+        keep_result(path, content)
 
 
 def _content(rounds: Sequence[TrialResult]) -> bytes:
@@ -134,20 +133,6 @@ def _result(
         for codec in intervals
         if f"{number} {codec} errors" in arrays
     }
-    return TrialResult(
-        mode="sampled",
-        tool=about["tool"],
-        notes=tuple(about["notes"]),
-        lzo_less_xz_bytes=difference,
-        codecs={
-            codec: CodecTrial(codec=codec, image_bytes=None)
-            if size is None
-            else CodecTrial(
-                codec=codec,
-                image_bytes=size,
-                blocks=blocks_of_layout(layout, sizes[codec].stored_bytes),
-            )
-            for codec, size in intervals.items()
-        },
-        stored=StoredSizes(layout=layout, codecs=sizes),
-    )
+    stored = StoredSizes(layout=layout, codecs=sizes)
+    tool, notes = about["tool"], tuple(about["notes"])
+    return sampled_result(stored, intervals, difference, tool=tool, notes=notes)

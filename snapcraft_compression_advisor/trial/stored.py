@@ -81,7 +81,6 @@ class StoredSizes:
 
         A content that other names keep takes as much as before.
 
-        :param paths: of files; names that have no contents are ignored.
         :returns: ``None`` for a codec that nothing is known of.
         """
         sizes = self.codecs.get(codec)
@@ -156,9 +155,7 @@ def block_errors(
     blocks that were tried. One that wasn't read is taken to compress like the next one
     that was, and is off by as much as neighbours differ.
 
-    :param phases: from all blocks to those looked at most closely.
     :param predicted_bytes: for each phase, the predicted size of every block in it.
-    :param stored_bytes: of each block of the sample.
     :returns: one standard deviation per byte of each block's size, 0 for those tried;
         and see :attr:`BlockSizes.runs`.
     """
@@ -199,10 +196,7 @@ def _relative(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IncompressibleFile:
-    """A file that doesn't compress.
-
-    :param stored_bytes: what its blocks that don't compress take in the image.
-    """
+    """A file that doesn't compress, and what its blocks that don't take."""
 
     path: str
     stored_bytes: float
@@ -210,11 +204,7 @@ class IncompressibleFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Incompressible:
-    """What doesn't compress in an image.
-
-    :param stored_bytes: of blocks that don't.
-    :param files: the largest first.
-    """
+    """What doesn't compress in an image of that many bytes; the largest files first."""
 
     stored_bytes: Interval
     total_bytes: float

@@ -14,14 +14,14 @@ from ..codecs import CODECS
 from ..core.units import MIB, Interval
 from ..payload.references import needed_directories
 from ..payload.source import Payload
-from ..trial.look import compressed_bytes, map_in_order
-from ..trial.metadata import (
+from ..trial.look import map_in_order, read_block
+from ..trial.result import (
     METADATA_ERROR,
     PADDING_BYTES,
+    TrialResult,
     metadata_of,
     padded_bytes,
 )
-from ..trial.result import TrialResult
 from ..trial.stored import BlockSizes, StoredSizes
 from .filters import emptied_directories
 from .needed import Without
@@ -121,10 +121,8 @@ def _tried(
         }
     )
     drawn = _drawn(numbers, layout.raw_bytes())
-    found = map_in_order(
-        lambda number: compressed_bytes(payload, layout.block(number), CODECS[codec]),
-        drawn,
-    )
+    contents = (read_block(payload, layout.block(number)) for number in drawn)
+    found = map(len, map_in_order(CODECS[codec].compress, contents))
     stored_bytes, errors = sizes.stored_bytes.copy(), sizes.errors.copy()
     stored_bytes[drawn] = np.fromiter(found, dtype=np.float64, count=len(drawn))
     errors[drawn] = 0.0

@@ -100,7 +100,7 @@ def test_blocks_are_those_of_the_image(small_prime: Path, tmp_path: Path) -> Non
     blocks = result.codecs["lzo"].blocks
     assert {path: sizes_of_file(blocks, path) for path in wanted} == stored
     assert sizes_of_file(blocks, "usr/share/data/sparse")[1:7] == [0] * 6
-    noise = blocks.places.blocks_of("usr/share/data/noise")
+    noise = blocks.places("usr/share/data/noise")
     assert not blocks.compressed[noise.start : noise.stop].any()
     assert not result.codecs["none"].blocks.compressed.any()
 

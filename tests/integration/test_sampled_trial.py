@@ -24,7 +24,7 @@ from snapcraft_compression_advisor.squashfs.image import Image
 from snapcraft_compression_advisor.trial import sampled
 from snapcraft_compression_advisor.trial.census import Ladder
 from snapcraft_compression_advisor.trial.exact import run_exact_trial
-from snapcraft_compression_advisor.trial.metadata import METADATA_ERROR, metadata_bytes
+from snapcraft_compression_advisor.trial.result import METADATA_ERROR, metadata_bytes
 from snapcraft_compression_advisor.trial.sampled import run_sampled_trial
 
 if TYPE_CHECKING:

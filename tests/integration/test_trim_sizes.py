@@ -14,7 +14,7 @@ from real_launches import fill_launchable
 from real_payloads import advisor, snap_pack
 from snapcraft_compression_advisor.squashfs.entry import SUPERBLOCK_BYTES
 from snapcraft_compression_advisor.squashfs.superblock import parse_superblock
-from snapcraft_compression_advisor.trial.metadata import PADDING_BYTES
+from snapcraft_compression_advisor.trial.result import PADDING_BYTES
 
 pytestmark = pytest.mark.slow
 

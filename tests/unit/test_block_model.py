@@ -22,8 +22,8 @@ from snapcraft_compression_advisor.codecs.lzo import Lzo
 from snapcraft_compression_advisor.codecs.xz import Xz
 from snapcraft_compression_advisor.codecs.zstandard import Zstd
 from snapcraft_compression_advisor.payload.layout import Layout, lay_out, make_layout
-from snapcraft_compression_advisor.trial.block_model import block_models, model_columns
 from snapcraft_compression_advisor.trial.census import Census
+from snapcraft_compression_advisor.trial.estimate import block_models, model_columns
 from snapcraft_compression_advisor.trial.look import (
     EXCERPT_BYTES,
     EXCERPT_PIECES,

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from censuses import make_census, names_alone, some_lots, whole
-from snapcraft_compression_advisor.trial.block_model import BlockModel
 from snapcraft_compression_advisor.trial.estimate import (
+    BlockModel,
     Estimate,
     difference_half_width,
     estimate_total,

@@ -99,7 +99,7 @@ def test_every_codec_has_every_block_after_all_rounds() -> None:
     result = run(decided=False)
     assert result.stored is not None
     for codec in CODECS:
-        assert len(result.codecs[codec].blocks.places.blocks_of("file1")) == 1
+        assert len(result.codecs[codec].blocks.places("file1")) == 1
         assert len(result.stored.codecs[codec].stored_bytes) == 60
 
 

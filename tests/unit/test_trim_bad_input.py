@@ -17,7 +17,7 @@ from snapcraft_compression_advisor.launch.profile import (
     profile_text,
 )
 from snapcraft_compression_advisor.squashfs.entry import MINIMUM_IMAGE_BYTES
-from snapcraft_compression_advisor.trial.metadata import PADDING_BYTES
+from snapcraft_compression_advisor.trial.result import PADDING_BYTES
 
 LIB = "usr/lib/x86_64-linux-gnu"
 SNAP_YAML = """\
