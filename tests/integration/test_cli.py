@@ -121,26 +121,6 @@ def test_output_file_is_written_whole_and_stdout_stays_empty(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["prime", "report.json"]
 
 
-def test_output_into_a_missing_directory_is_a_storage_error(
-    small_prime: Path, tmp_path: Path
-) -> None:
-    result = advisor("advise", small_prime, "-o", tmp_path / "no/report.txt")
-    assert result.returncode == 74
-    assert "Cannot write" in result.stderr
-
-
-def test_closed_pipe_ends_quietly(small_prime: Path) -> None:
-    command = f"{sys.executable} -m snapcraft_compression_advisor advise {small_prime}"
-    result = subprocess.run(
-        ["bash", "-c", f"set -o pipefail; {command} | true"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert "Traceback" not in result.stderr
-    assert "Exception ignored" not in result.stderr
-
-
 ALWAYS_CHANGE = ("--min-saving", "0.000000001", "--max-launches", "999999999")
 
 

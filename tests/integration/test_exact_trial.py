@@ -124,15 +124,6 @@ def test_codec_that_mksquashfs_lacks_is_not_available(
     assert result.codecs["zstd"].available
 
 
-def test_missing_mksquashfs_is_a_tool_error(
-    small_prime: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PATH", "")
-    with pytest.raises(ToolError, match="mksquashfs is not installed") as caught:
-        run(small_prime)
-    assert caught.value.retcode == 69
-
-
 def test_failing_mksquashfs_is_a_tool_error_with_its_words(
     small_prime: Path, tmp_path: Path
 ) -> None:
@@ -146,22 +137,6 @@ def test_failing_mksquashfs_is_a_tool_error_with_its_words(
             exclude_file=tmp_path / "excludes",
         )
     assert "No such file" in str(caught.value.details)
-
-
-def test_nothing_stays_behind(small_prime: Path, temporary_directory: Path) -> None:
-    run(small_prime)
-    assert list(temporary_directory.iterdir()) == []
-
-
-def test_nothing_stays_behind_after_an_interruption(
-    small_prime: Path, temporary_directory: Path, tool: Callable[[str], None]
-) -> None:
-    tool(
-        'case "$*" in *-wildcards*) : > "$2"; kill -INT $PPID; exec tail -f "$2";; esac'
-    )
-    with pytest.raises(KeyboardInterrupt):
-        run(small_prime)
-    assert list(temporary_directory.iterdir()) == []
 
 
 def test_free_space_is_checked_before_anything_is_written(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,6 @@ from lint_reports import (
     make_report,
     rendered,
     report_of,
-    report_of_longest_path,
 )
 from official_schemas import JUNIT, SARIF, official_schema
 from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
@@ -54,10 +52,6 @@ def test_sarif_fits(report: LintReport, sarif: jsonschema.Draft4Validator) -> No
     sarif.validate(_sarif(report))
 
 
-def test_longest_path_fits_sarif(sarif: jsonschema.Draft4Validator) -> None:
-    sarif.validate(_sarif(report_of_longest_path()))
-
-
 @SHARED
 @given(report=HOSTILE_REPORTS)
 def test_any_name_fits_sarif(
@@ -66,31 +60,12 @@ def test_any_name_fits_sarif(
     sarif.validate(_sarif(report))
 
 
-def test_check_of_sarif_sees_what_does_not_fit(
-    sarif: jsonschema.Draft4Validator,
-) -> None:
-    log = copy.deepcopy(_sarif(make_report()))
-    log["runs"][0]["results"][0]["level"] = "fatal"
-    with pytest.raises(jsonschema.ValidationError, match="fatal"):
-        sarif.validate(log)
-
-
 @pytest.mark.parametrize("report", [make_report(), report_of()])
 def test_junit_fits(report: LintReport, junit: xmlschema.XMLSchema) -> None:
     junit.validate(rendered("junit", report))
-
-
-def test_longest_path_fits_junit(junit: xmlschema.XMLSchema) -> None:
-    junit.validate(rendered("junit", report_of_longest_path()))
 
 
 @SHARED
 @given(report=HOSTILE_REPORTS)
 def test_any_name_fits_junit(report: LintReport, junit: xmlschema.XMLSchema) -> None:
     junit.validate(rendered("junit", report))
-
-
-def test_check_of_junit_sees_what_does_not_fit(junit: xmlschema.XMLSchema) -> None:
-    text = rendered("junit", make_report()).replace("<failure ", "<fail ", 1)
-    with pytest.raises(xmlschema.XMLSchemaValidationError):
-        junit.validate(text.replace("</failure>", "</fail>", 1))

@@ -181,12 +181,6 @@ def test_saving_that_may_reach_the_limit_says_hardly_more() -> None:
     assert "Less than 0.25 s, or hardly more, isn't noticed." in " ".join(text.split())
 
 
-def test_least_saving_of_milliseconds_is_given_in_them() -> None:
-    analysis = judged(Policy(min_saving_s=9.0))
-    text = answer_text(replace(analysis, policy=Policy(min_saving_s=0.02)))
-    assert "Less than 20 ms isn't worth it here." in " ".join(text.split())
-
-
 def test_month_that_is_not_compared_is_named() -> None:
     why = "xdelta3 isn't installed, so the sizes of deltas aren't known"
     analysis = replace(make_analysis(), no_deltas=why)
@@ -274,11 +268,6 @@ def test_nothing_to_say_is_said_in_short() -> None:
     text = comment(report_of(), report_of())
     assert text.count("\n") == 8
     assert "nothing new" in text
-
-
-def test_figures_of_a_report_make_a_table_too() -> None:
-    text = comment(with_figures(report_of(), make_difference()), report_of())
-    assert "| image, measured | 44.1 MB | 48.3 MB | +4.2 MB, +9.5% |" in text
 
 
 def test_script_of_the_action_knows_the_mark() -> None:

@@ -25,7 +25,6 @@ from snapcraft_compression_advisor.diff.figures import (
     BaselineDelta,
     LaunchFigure,
     PayloadFigures,
-    image_change,
     launch_changes,
 )
 from snapcraft_compression_advisor.lint.baseline import Baseline, judge
@@ -148,13 +147,6 @@ def test_only_new_and_worse_findings_count() -> None:
     assert payload.findings == (replace(BUDGET_BROKEN, state="new"),)
 
 
-def test_same_report_has_nothing_new() -> None:
-    report = make_report()
-    result = judged(report, report)
-    assert not any(payload.findings for payload in result.counting().payloads)
-    assert not any(payload.gone for payload in result.payloads)
-
-
 def test_baseline_of_another_snap_is_refused() -> None:
     with pytest.raises(BadDataError, match=r"is of 'other', not of 'mine'"):
         judged(report_of(snap="mine"), report_of(snap="other"))
@@ -209,13 +201,6 @@ def test_figures_that_are_no_numbers_are_refused(figure: str) -> None:
     assert "44000000.0" in saved
     with pytest.raises(BadDataError, match="finite number"):
         parse_baseline(saved.replace("44000000.0", figure).encode(), where="b")
-
-
-def test_figures_that_are_the_same_have_not_changed() -> None:
-    baseline = BaselineBuild(figures=FIGURES)
-    assert image_change(baseline, FIGURES) == Interval.exactly(0)
-    (change,) = launch_changes(baseline, FIGURES)
-    assert change.change_s == Interval.exactly(0)
 
 
 def test_figures_that_are_the_same_are_called_unchanged() -> None:

@@ -68,10 +68,6 @@ def test_what_nobody_imports_needs_no_bytecode(path: str) -> None:
     assert not list(bytecode_faults(make_tree({path: TEXT})))
 
 
-def test_an_empty_module_is_compiled_in_no_time() -> None:
-    assert not list(bytecode_faults(make_tree({f"{SITE}/pkg/__init__.py": b""})))
-
-
 def test_bytecode_of_a_source_of_another_length_is_stale() -> None:
     files = {SOURCE: TEXT, COMPILED: bytecode(TEXT + b"#")}
     (fault,) = bytecode_faults(make_tree(files))

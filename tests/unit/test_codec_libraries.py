@@ -147,14 +147,6 @@ def test_nothing_is_loaded_before_the_first_use(mocker: MockerFixture) -> None:
     cdll.assert_not_called()
 
 
-def test_a_missing_library_is_looked_for_once(mocker: MockerFixture) -> None:
-    cdll = mocker.Mock(side_effect=OSError("missing"))
-    fresh(mocker, cdll)
-    assert not Lzo.library.available
-    assert not Lzo.library.available
-    cdll.assert_called_once_with("liblzo2.so.2")
-
-
 @pytest.mark.parametrize("name", ["xz", "lzo", "zstd"])
 def test_a_failure_inside_a_library_is_a_tool_error(
     name: str, mocker: MockerFixture
@@ -245,17 +237,6 @@ def test_results_come_in_the_order_of_the_blocks_whatever_the_workers(
 ) -> None:
     expected = [GZIP.compress(block) for block in BLOCKS]
     assert list(compress(BLOCKS, GZIP, workers=workers)) == expected
-
-
-def test_no_blocks_give_no_results() -> None:
-    assert list(compress([], GZIP)) == []
-
-
-def test_blocks_are_compressed_in_threads_of_the_pool() -> None:
-    codec = Recording()
-    list(compress(BLOCKS, codec, workers=2))
-    assert all(name.startswith("codecs") for name in codec.threads)
-    assert len(codec.threads) == len(BLOCKS)
 
 
 def test_only_a_few_blocks_for_each_worker_are_taken_ahead_of_the_results() -> None:

@@ -21,7 +21,6 @@ from snapcraft_compression_advisor.lint.request import LintRequest, analysis_req
 from snapcraft_compression_advisor.lint.rules.budgets import image_size_budget
 from snapcraft_compression_advisor.lint.rules.compression import (
     lzo_gains_nothing,
-    lzo_would_gain,
 )
 from snapcraft_compression_advisor.lint.rules.declared import key_implicit
 from snapcraft_compression_advisor.payload.snap_yaml import COMPONENT_TYPE
@@ -111,12 +110,6 @@ def test_an_unknown_component_cannot_be_fixed_by_itself() -> None:
     assert finding.location.line is None
     assert finding.fix is not None
     assert finding.fix.edit is None
-
-
-def test_xz_suits_a_component() -> None:
-    context = context_of(seen_by("noise"), codec="xz")
-    for rule in (lzo_would_gain, lzo_gains_nothing):
-        assert not found_by(rule, context)
 
 
 def test_what_size_leaves_open_is_undecided_without_a_launch_to_record() -> None:

@@ -198,14 +198,6 @@ def test_deciding_device_gives_the_verdict_by_itself(
     assert (here.verdict, here.compression) == (advice.verdict, advice.compression)
 
 
-@pytest.mark.parametrize("count", [1, 3])
-def test_every_device_has_its_verdict(count: int) -> None:
-    advice = advise({f"d{number}": MUCH for number in range(count)})
-    assert [each.device for each in decides(advice).by_device] == [
-        f"d{number}" for number in range(count)
-    ]
-
-
 ANY = Policy(min_saving_s=0.001, max_launches=1_000_000)
 
 

@@ -8,13 +8,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import jsonschema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from snapcraft_compression_advisor.cli.listings import schema_of
 from snapcraft_compression_advisor.codecs import CODECS
 from snapcraft_compression_advisor.core.errors import (
     BadDataError,
@@ -28,17 +26,14 @@ from snapcraft_compression_advisor.devices.builtin_devices import (
     usual_block_s,
 )
 from snapcraft_compression_advisor.devices.device_file import (
-    DEVICE_FILE,
     choose_devices,
     device_text,
     parse_device,
-    read_device,
 )
 
 if TYPE_CHECKING:
     from snapcraft_compression_advisor.devices.device import DeviceProfile
 
-DOCS = Path(__file__).parents[2] / "docs"
 NVME_LAPTOP = find_device("nvme-laptop")
 TEXT = device_text(NVME_LAPTOP)
 
@@ -65,15 +60,6 @@ def test_every_profile_is_written_and_read_back(device: DeviceProfile) -> None:
             usual_block_s(each.decompress[codec]) for each in (device, again)
         )
         assert read == pytest.approx(known, rel=1e-3)
-
-
-def test_file_fits_the_schema() -> None:
-    jsonschema.validate(document(), json.loads(schema_of("device")))
-
-
-def test_schema_file_is_the_one_of_the_model() -> None:
-    kept = (DOCS / "device.schema.json").read_text()
-    assert kept == schema_of("device"), "run docs/generate.py"
 
 
 def test_ranges_stand_on_one_line() -> None:
@@ -132,69 +118,11 @@ def test_wrong_value_is_refused_by_its_key(key: str, value: object) -> None:
         parse({**document(), key: value})
 
 
-@pytest.mark.parametrize("key", [key for key in document() if key != "kernel"])
-def test_no_key_may_be_missing(key: str) -> None:
-    with pytest.raises(BadDataError, match=rf"version 1: {key}: Field required"):
-        parse({name: value for name, value in document().items() if name != key})
-
-
-def test_unknown_key_is_refused() -> None:
-    changed = document()
-    changed["storage"]["seek_ms"] = 1
-    with pytest.raises(BadDataError, match=r"storage\.seek_ms: Extra inputs"):
-        parse(changed)
-
-
 def test_ends_out_of_order_are_refused() -> None:
     changed = document()
     changed["storage"]["seek_s"] = {"low": 2, "mid": 1, "high": 3}
     with pytest.raises(BadDataError, match="in ascending order"):
         parse(changed)
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"",
-        b"schema: 1",
-        b"- 1",
-        b"{",
-        b"a: b: c",
-        b"\xff\xfe\x00",
-        b"a: 1\na: 2",
-        b"a: &a [*a]",
-        b"? [1, 2]\n: 3",
-        b"[" * 20_000,
-        b"a: 2001-99-99",
-        b"--- 1\n--- 2",
-        b"!!python/object:os.system x",
-        b"a: *unknown",
-    ],
-)
-def test_what_is_no_profile_is_bad_data(content: bytes) -> None:
-    with pytest.raises(BadDataError, match=r"^'device.yaml' is not a device profile"):
-        parse_device(content, where="device.yaml")
-
-
-def test_aliases_of_aliases_cost_nothing() -> None:
-    lines = ["a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1]"]
-    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 30)]
-    with pytest.raises(BadDataError):
-        parse_device("\n".join(lines).encode(), where="device.yaml")
-
-
-def test_large_file_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "device.yaml"
-    path.write_text(TEXT + "#" * DEVICE_FILE.max_bytes)
-    with pytest.raises(BadDataError, match="more than 64 KiB"):
-        read_device(path)
-
-
-@pytest.mark.parametrize("name", ["gone.yaml", ".", "file/device.yaml", "a\0b"])
-def test_file_that_cannot_be_read_is_no_input(tmp_path: Path, name: str) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(NoInputError, match="Cannot read the device profile"):
-        read_device(tmp_path / name)
 
 
 @given(st.binary(max_size=300) | st.text(max_size=300).map(str.encode))

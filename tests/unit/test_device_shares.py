@@ -65,18 +65,6 @@ def average(*devices: tuple[float, tuple[Interval, ...]]) -> Interval:
     return combined(total_s, average_figures(devices))
 
 
-def test_average_of_one_device_is_that_device() -> None:
-    only = figures(transfer=interval(1, 2, 4), read=interval(0.5, 1, 3))
-    assert average((1.0, only)) == combined(total_s, only)
-
-
-def test_average_is_that_of_the_middles() -> None:
-    slow, fast = figures(transfer=Interval.exactly(9)), figures()
-    assert average((0.25, slow), (0.75, fast)).mid == pytest.approx(
-        0.25 * (9 + 1) + 0.75 * (1 + 1)
-    )
-
-
 def test_errors_of_storage_are_independent_from_device_to_device() -> None:
     device = figures(transfer=interval(0, 4, 8))
     both = average((0.5, device), (0.5, device))

@@ -236,18 +236,6 @@ def test_a_file_that_turns_out_to_be_known_is_read_once(tmp_path: Path) -> None:
     assert asked_for == [["a.snap", "b.snap", "c.snap"], []]
 
 
-def test_an_interrupted_run_keeps_what_is_ready_and_is_continued(
-    tmp_path: Path,
-) -> None:
-    data = Dataset(tmp_path, settings="s")
-    with pytest.raises(KeyboardInterrupt):
-        run_fleet(SNAPS, data, Asked(stop_at="c.snap").rows, progress=lambda _: None)
-    again = Asked()
-    data = Dataset(tmp_path, settings="s")
-    run_fleet(SNAPS, data, again.rows, progress=lambda _: None)
-    assert again.paths == ["c.snap"]
-
-
 def test_a_row_that_is_counted_is_kept_wherever_the_run_is_interrupted(
     tmp_path: Path,
 ) -> None:

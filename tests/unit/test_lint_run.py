@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from lint_contexts import MUCH, make_context, make_project
 from snapcraft_compression_advisor.cli import lint
@@ -300,23 +298,3 @@ def test_edits_of_different_places_are_all_made() -> None:
     assert merged.after.decode() == (
         COMPONENTS.replace("n: xz", "n: lzo") + "    compression: xz\n"
     )
-
-
-def test_equal_edits_are_made_once() -> None:
-    after = COMPONENTS.replace("n: xz", "n: lzo")
-    merged, made = merge_edits([edit(after), edit(after)])
-    assert (merged.after.decode(), made) == (after, (True, True))
-
-
-def test_of_edits_that_contradict_each_other_the_first_is_made() -> None:
-    before = "name: x\nconfinement: strict\n"
-    first = "name: x\ncompression: lzo\nconfinement: strict\n"
-    second = "name: x\ncompression: xz\nconfinement: strict\n"
-    merged, made = merge_edits([edit(first, before), edit(second, before)])
-    assert (merged.after.decode(), made) == (first, (True, False))
-
-
-@given(st.text("ab\n", max_size=20), st.text("ab\n", max_size=20))
-def test_one_edit_alone_is_itself(before: str, after: str) -> None:
-    merged, made = merge_edits([edit(after, before)])
-    assert (merged.after.decode(), made) == (after, (True,))

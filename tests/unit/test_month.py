@@ -243,14 +243,6 @@ def test_difference_of_two_estimates_is_that_of_their_middles() -> None:
     assert (saved.low, saved.high) == pytest.approx((28 * MB, 58 * MB))
 
 
-def test_a_hundred_decimal_megabytes_take_sixteen_seconds_at_50_mbit() -> None:
-    assert download_seconds(100_000_000, 50) == 16
-
-
-def test_a_smaller_image_takes_negative_seconds_more() -> None:
-    assert download_seconds(-1_000_000, 8) == -1
-
-
 def test_the_download_pays_after_its_seconds_over_the_seconds_saved() -> None:
     assert break_even_launches(100_000_000, 3.2, 50) == pytest.approx(5)
 

@@ -217,18 +217,6 @@ def test_lzo_has_to_gain_on_every_device() -> None:
     assert advise(SURE, SURE).verdict == "change"
 
 
-def test_least_saving_of_the_devices_is_reported() -> None:
-    advice = advise(Interval.exactly(3), Interval.exactly(2), Interval.exactly(4))
-    assert advice.decisive is not None
-    assert advice.decisive.device == "device1"
-
-
-def test_break_even_is_download_time_over_saving() -> None:
-    # 10 MB at 50 Mbit/s take 1.6 s.
-    assert advise(SURE, added_mb=10).break_even_launches == pytest.approx(0.8)
-    assert advise(Interval.exactly(-1)).break_even_launches is None
-
-
 def test_policy_sets_the_lines() -> None:
     assert advise(SURE, policy=Policy(min_saving_s=3)).verdict == "no-benefit"
     assert (
@@ -260,12 +248,6 @@ def test_first_app_decides_unless_every_one_has_to_gain() -> None:
     assert two_apps(NOTHING, SURE, Policy()) == "no-benefit"
     assert two_apps(SURE, NOTHING, every) == "no-benefit"
     assert two_apps(SURE, SURE, every) == "change"
-
-
-def test_snap_without_apps_is_undecided() -> None:
-    advice = advise(declared="lzo")
-    assert (advice.compression, advice.verdict) == ("lzo", "undecided")
-    assert "no app" in sentences(advice.reasons)[0]
 
 
 def test_launch_of_which_nothing_is_known_is_undecided() -> None:

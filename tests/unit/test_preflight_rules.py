@@ -39,7 +39,6 @@ from snapcraft_compression_advisor.preflight.differences import (
     NO_XATTRS,
     SNAP_FLAGS,
     Difference,
-    odd_flags,
 )
 from snapcraft_compression_advisor.preflight.packing import EntryFault, Recompressed
 from snapcraft_compression_advisor.preflight.resquash import Resquash
@@ -159,12 +158,6 @@ def test_flags_of_which_other_rules_speak_are_not_told_twice() -> None:
     packing = make_packing(flags=flags, fragment_count=1, xattr_table_start=39_950)
     assert not found_by(superblock_flags, packed_context(packing))
     assert found_by(extended_attributes, packed_context(packing))
-
-
-def test_flags_are_compared_bit_by_bit() -> None:
-    assert odd_flags(SNAP_FLAGS) == ()
-    assert len(odd_flags(0)) == 4
-    assert odd_flags(0, expected=1 << 15) == ("flag 0x8000 unset",)
 
 
 def test_owners_and_modes_are_counted_with_examples() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from payloads import make_inventory
-from snapcraft_compression_advisor.core.errors import BadDataError, NoInputError
+from snapcraft_compression_advisor.core.errors import BadDataError
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.launch.fit import (
     fit_layer,
@@ -56,12 +56,6 @@ def make_profile(source: str = "residency", **files: list[list[int]]) -> LaunchP
             ],
         }
     )
-
-
-def test_profile_is_written_and_read_back(tmp_path: Path) -> None:
-    profile = make_profile(a=[[0, 0], [2, 3]], b=[[1, 1]])
-    (tmp_path / "launch.json").write_text(profile_text(profile))
-    assert read_profile(tmp_path / "launch.json") == profile
 
 
 def test_each_file_has_a_line_of_its_own() -> None:
@@ -319,11 +313,6 @@ def test_each_payload_of_a_profile_fits_its_own_snap() -> None:
     assert fitted.changed == ("lib/libc.so.6",)
     assert fit_layer(profile, "base", "core22", base) is None
     assert fit_layer(make_profile(), "app", "hello", base) is None
-
-
-def test_missing_profile_is_no_input(tmp_path: Path) -> None:
-    with pytest.raises(NoInputError, match=r"nowhere\.json"):
-        read_profile(tmp_path / "nowhere.json")
 
 
 def recorded(*, cold_s: float, user_s: float, system_s: float) -> RecordedLaunch:

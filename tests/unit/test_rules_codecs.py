@@ -28,7 +28,6 @@ from snapcraft_compression_advisor.lint.rule import Context
 from snapcraft_compression_advisor.lint.rules.compatibility import (
     codec_not_accepted,
     codec_not_in_kernel,
-    target_has,
 )
 from snapcraft_compression_advisor.lint.rules.declared import (
     compression_changed,
@@ -37,7 +36,6 @@ from snapcraft_compression_advisor.lint.rules.declared import (
 )
 from snapcraft_compression_advisor.lint.rules.kernels import kernels_differ
 from snapcraft_compression_advisor.preflight.packing import PreviousSnap, previous_of
-from snapcraft_compression_advisor.settings.policy_parts import Target
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -80,24 +78,6 @@ def test_legacy_codec_is_in_no_kernel() -> None:
     (finding,) = found_by(codec_not_in_kernel, make_context(declared="lzma"))
     assert not finding.undecided
     assert finding.evidence[-1].text == "in no mainline kernel"
-
-
-@pytest.mark.parametrize(
-    ("kernel", "codec", "has"),
-    [
-        ("2.6.35", "lzo", False),
-        ("2.6.36", "lzo", True),
-        ("2.6.36", "xz", False),
-        ("3.18", "lz4", False),
-        ("3.19", "lz4", True),
-        ("4.4", "zstd", False),
-        ("6.8", "zstd", True),
-        ("6.8", "lzma", False),
-        ("2.6.28", "none", True),
-    ],
-)
-def test_codecs_came_with_these_kernels(kernel: str, codec: str, *, has: bool) -> None:
-    assert target_has(Target(kernel=kernel), codec) is has
 
 
 def test_codec_that_the_store_refuses_is_found() -> None:
