@@ -43,7 +43,7 @@ with atheris.instrument_imports(include=["snapcraft_compression_advisor"]):
 
     import image_mutation
     import image_probe
-    from image_seeds import small_images
+    from image_corpus import small_images
     from snapcraft_compression_advisor.diff import files
     from snapcraft_compression_advisor.payload import source
     from snapcraft_compression_advisor.preflight import packing

@@ -13,7 +13,6 @@ from snapcraft_compression_advisor.diff.difference import BuildDifference, Side
 from snapcraft_compression_advisor.diff.files import FileChange, FilesDifference
 from snapcraft_compression_advisor.diff.launches import LaunchCause, LaunchChange
 from snapcraft_compression_advisor.launch.launch_set import LaunchFile, LaunchSet
-from snapcraft_compression_advisor.squashfs.entry import ImageBlock
 from snapcraft_compression_advisor.trial.result import (
     CodecTrial,
     blocks_of_files,
@@ -22,6 +21,8 @@ from stored_block import stored_block
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
+
+    from snapcraft_compression_advisor.squashfs.entry import ImageBlock
 
 BLOCK_BYTES = 131_072
 MB = 1_000_000

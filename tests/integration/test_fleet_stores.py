@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -13,6 +12,9 @@ from snapcraft_compression_advisor.cli.main import main
 from snapcraft_compression_advisor.fleet.bounded import BoundedWorker, Limits
 from snapcraft_compression_advisor.fleet.sources import Snap
 from stores import serving
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 pytestmark = pytest.mark.slow
 

@@ -59,16 +59,6 @@ def test_month_is_by_the_delta_from_the_previous_build(tmp_path: Path) -> None:
     assert "downloads take as long" in said
 
 
-def test_the_table_is_printed_where_the_application_is_verbose(tmp_path: Path) -> None:
-    folder = make_project(tmp_path / "project")
-    table = "seconds added to a cold start of hello"
-    brief = run_host_app(folder, "pack")
-    assert table not in " ".join(brief.lines)
-    (folder / "hello.snap").unlink()
-    verbose = run_host_app(folder, "pack", "--verbosity=verbose")
-    assert table in " ".join(verbose.lines)
-
-
 def test_advice_changes_nothing_of_what_is_packed(tmp_path: Path) -> None:
     folder = make_project(tmp_path / "project")
     run_host_app(folder, "pack", HOST_APP_ALONE="1")
@@ -309,16 +299,6 @@ def test_a_report_that_cannot_be_written_costs_a_warning_only(tmp_path: Path) ->
     assert ran.status == 0
     assert any("advice.txt isn't written" in line for line in ran.lines)
     assert codecs_of(folder) == {"hello.snap": "xz"}
-
-
-def test_growth_beyond_what_the_project_allows_speaks_against_lzo(
-    tmp_path: Path,
-) -> None:
-    policy = "min-saving: 0.1ms\nmax-launches: 1000\nmax-size-growth: 10%\n"
-    folder = make_project(tmp_path / "project", policy=policy)
-    ran = run_host_app(folder, "pack")
-    said = " ".join(ran.output.split())
-    assert "adds more to the image than the 10 % that the project allows" in said
 
 
 def test_the_command_advises_on_what_was_built(tmp_path: Path) -> None:

@@ -15,10 +15,9 @@ from typing import Any
 import pytest
 
 from image_bombs import bombs
-from image_corpus import corpus
+from image_corpus import corpus, small_images
 from image_mutation import mutate_image
 from image_probe import probe
-from image_seeds import small_images
 from snapcraft_compression_advisor.core.units import MIB
 from snapcraft_compression_advisor.payload.source import open_payload
 

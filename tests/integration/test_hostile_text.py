@@ -9,8 +9,6 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -25,6 +23,9 @@ from snapcraft_compression_advisor.cli.command_texts import (
 from snapcraft_compression_advisor.cli.main import main
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
     from _pytest.capture import CaptureFixture
 
 pytestmark = pytest.mark.skipif(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import shutil
 import stat
 import struct
@@ -22,6 +23,8 @@ from image_sources import (
     write_files,
     write_tree,
 )
+from real_payloads import snap_pack
+from snapcraft_compression_advisor.payload.source import open_payload
 from snapcraft_compression_advisor.squashfs.entry import EntryKind
 from snapcraft_compression_advisor.squashfs.image import Image
 
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
     from snapcraft_compression_advisor.squashfs.entry import ImageEntry
 
     Pack = Callable[..., Path]
+
 
 pytestmark = pytest.mark.skipif(
     shutil.which("mksquashfs") is None, reason="squashfs-tools isn't installed"
@@ -293,3 +297,25 @@ def test_the_kernel_sees_the_same_entries_and_contents(
             assert (seen.st_nlink, seen.st_size) == (entry.links, entry.size_bytes)
             assert seen.st_mtime == entry.modified_s
             assert seen.st_rdev == (entry.device or 0)
+
+
+READS = 400
+
+
+@pytest.mark.parametrize("compression", ["xz", "lzo"])
+def test_small_reads_in_any_order_give_the_files_bytes(
+    small_prime: Path, tmp_path: Path, compression: str
+) -> None:
+    snap = snap_pack(small_prime, tmp_path / "packed", compression=compression)
+    chance = random.Random(5)
+    names = ["usr/bin/sample", "usr/share/data/text", "usr/share/data/sparse"]
+    files = {name: (small_prime / name).read_bytes() for name in names}
+    with open_payload(snap) as payload:
+        for _ in range(READS):
+            name = chance.choice(names)
+            offset = chance.randrange(len(files[name]) + 10)
+            length = chance.choice([1, 64, 4096, 70_000, 300_000])
+            assert (
+                payload.read(name, offset=offset, length=length)
+                == (files[name][offset : offset + length])
+            )

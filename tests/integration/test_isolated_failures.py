@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from real_launches import SNAP_YAML, add_escape, fill_launchable
 from real_payloads import advisor
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 CONNECTS = (
     "exec /usr/bin/python3 -c "

@@ -8,8 +8,8 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -18,6 +18,9 @@ from real_payloads import advisor
 from snapcraft_compression_advisor.capture.page_cache import evict
 from snapcraft_compression_advisor.launch.profile import LaunchProfile
 from snapcraft_compression_advisor.payload.scan import scan_directory
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 pytestmark = [pytest.mark.users, pytest.mark.bubblewrap]
 

@@ -24,8 +24,6 @@ from host_projects import (
     project_file,
     run_as_snapcraft,
     write_policy,
-    write_profile,
-    write_steady_device,
 )
 
 if TYPE_CHECKING:
@@ -333,47 +331,6 @@ def test_the_linter_can_be_ignored_by_rule_and_by_file(
 
 
 @pytest.mark.parametrize("base", BASES)
-def test_what_the_advisor_cannot_do_costs_warnings_only(
-    tmp_path: Path, base: str, snapcraft: Callable[..., Ran]
-) -> None:
-    folder = make_project(
-        tmp_path / "project",
-        base=base,
-        keys=f"compression: &codec xz\n{BASES[base]}",
-        policy=f"{LZO_PAYS}mode: write\noverride-declared: true\n"
-        "report: nowhere/report.json\n",
-    )
-    before = project_file(folder).read_bytes()
-    ran = snapcraft(folder, "pack")
-    assert ran.status == 0, ran.output
-    warnings = [
-        line
-        for line in ran.lines
-        if line.startswith("Warning: compression advisor: ") and "(log: " in line
-    ]
-    assert len(warnings) == 1
-    assert any("report.json isn't written" in line for line in warnings)
-    assert "but snapcraft.yaml was NOT changed" in ran.output
-    assert list(codecs_of(folder).values()) == ["lzo"]
-    assert project_file(folder).read_bytes() == before
-
-
-@pytest.mark.parametrize("base", BASES)
-def test_a_budget_of_cold_starts_steers_what_is_packed(
-    tmp_path: Path, base: str, snapcraft: Callable[..., Ran]
-) -> None:
-    folder = project(tmp_path, base, "apply")
-    device, budgets = write_steady_device(folder), "max-cold-start: {steady: 5ms}"
-    policy = f"devices: [{device}]\n{budgets}\nmode: apply\n"
-    write_policy(folder, policy)
-    write_profile(folder, warm_s=0.0001)
-    ran = snapcraft(folder, "pack")
-    assert ran.status == 0, ran.output
-    assert "lzo meets the cold-start budget; xz exceeds it." in ran.lines
-    assert list(codecs_of(folder).values()) == ["lzo"]
-
-
-@pytest.mark.parametrize("base", BASES)
 def test_a_directory_is_packed_with_advice(
     tmp_path: Path, base: str, snapcraft: Callable[..., Ran]
 ) -> None:
@@ -382,17 +339,6 @@ def test_a_directory_is_packed_with_advice(
     assert ran.status == 0, ran.output
     assert "Compression advice for hello" in ran.output
     assert list(codecs_of(folder).values()) == ["lzo"]
-
-
-@pytest.mark.parametrize("base", BASES)
-def test_the_command_advises_on_what_was_built(
-    tmp_path: Path, base: str, snapcraft: Callable[..., Ran]
-) -> None:
-    folder = project(tmp_path, base, "advise")
-    assert snapcraft(folder, "prime").status == 0
-    ran = snapcraft(folder, "compression-advice")
-    assert ran.status == 0, ran.output
-    assert "hello: change to lzo" in ran.output
 
 
 @pytest.mark.parametrize("base", BASES)

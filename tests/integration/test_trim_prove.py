@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import random
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from real_launches import add_escape, fill_launchable
 from real_payloads import advisor
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 pytestmark = [pytest.mark.slow, pytest.mark.bubblewrap, pytest.mark.images]
 SNAP_YAML = """\

@@ -17,12 +17,13 @@ from snapcraft_compression_advisor.core.scratch import (
     hold,
 )
 from snapcraft_compression_advisor.core.trees import entries_below, remove_tree
-from snapcraft_compression_advisor.payload.inventory import Entry
 from snapcraft_compression_advisor.payload.source import Payload, open_payload
 from trees import make_deep
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from snapcraft_compression_advisor.payload.inventory import Entry
 
 BEYOND_PATH_MAX = 5000
 WITHIN_PATH_MAX = 1500  # more than Python recurses

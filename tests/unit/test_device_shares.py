@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -43,6 +43,9 @@ from snapcraft_compression_advisor.settings.load import (
 )
 from snapcraft_compression_advisor.settings.quantities import parse_devices
 from snapcraft_compression_advisor.wording import sentences
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 MB = 1_000_000
 PREFIX = "SNAPCRAFT_COMPRESSION_ADVISOR_"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import replace
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -26,6 +26,9 @@ from snapcraft_compression_advisor.fleet.dataset import (
     part_files,
 )
 from snapcraft_compression_advisor.fleet.sources import Snap
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def names(root: Path) -> list[str]:

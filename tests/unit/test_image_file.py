@@ -1,4 +1,4 @@
-"""The file behind an image: read, missing, failing."""
+"""An image's file, and large files in images."""
 
 from __future__ import annotations
 
@@ -9,15 +9,30 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from forged_image import (
+    BLOCK_BYTES,
+    DATA_START,
+    STORED,
+    ForgedImage,
+    extended_file_inode,
+    file_inode,
+    tree,
+)
+from image_probe import NamelessSnap
 from snapcraft_compression_advisor.core.errors import (
     AdvisorError,
     BadDataError,
     NoInputError,
     StorageError,
 )
+from snapcraft_compression_advisor.diff.files import unchanged_paths
+from snapcraft_compression_advisor.preflight.resquash import unpacked_bytes
+from snapcraft_compression_advisor.squashfs.image import Image
 from snapcraft_compression_advisor.squashfs.image_file import ImageFile
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pytest_mock import MockerFixture
 
 
@@ -149,3 +164,131 @@ def test_a_path_that_is_not_utf8_can_be_printed(tmp_path: Path) -> None:
     with pytest.raises(NoInputError) as caught:
         ImageFile(path)
     assert str(caught.value).encode().endswith(b"caf\\xe9.snap: no such file")
+
+
+FULL = STORED | BLOCK_BYTES
+WORDS = [FULL, 0, FULL, FULL, 0, 0, STORED | 100]
+SIZE = 6 * BLOCK_BYTES + 100
+CONTENTS = (
+    b"".join(bytes([number]) * BLOCK_BYTES for number in range(1, 4)) + b"x" * 100
+)
+
+
+def image_of(*records: bytes) -> ForgedImage:
+    """Return an image of these files, named a, b, c."""
+    built = tree(*((b"%c" % (97 + n), record) for n, record in enumerate(records)))
+    built.data = CONTENTS
+    return built
+
+
+def write(path: Path, built: ForgedImage) -> Path:
+    path.write_bytes(built.build())
+    return path
+
+
+@pytest.fixture
+def snap(tmp_path: Path) -> Iterator[NamelessSnap]:
+    """Return a snap with one file, some of whose blocks are holes."""
+    record = extended_file_inode(2, size=SIZE, words=WORDS)
+    with Image.open(write(tmp_path / "x.snap", image_of(record))) as image:
+        yield NamelessSnap(tmp_path / "x.snap", image, list(image.walk()))
+
+
+@pytest.mark.parametrize("step", [1000, BLOCK_BYTES, 10_000])
+@pytest.mark.parametrize("backwards", [False, True])
+def test_pieces_in_any_order_make_up_the_file(
+    snap: NamelessSnap,
+    step: int,
+    backwards: bool,  # noqa: FBT001 - a parameter of the test, given by name
+) -> None:
+    whole = snap.read("a", offset=0, length=SIZE)
+    first, second, third = (CONTENTS[n : n + BLOCK_BYTES] for n in (0, 4096, 8192))
+    hole = bytes(BLOCK_BYTES)
+    assert whole == first + hole + second + third + hole * 2 + b"x" * 100
+    offsets = list(range(0, SIZE, step))
+    pieces = {
+        offset: snap.read("a", offset=offset, length=step)
+        for offset in (reversed(offsets) if backwards else offsets)
+    }
+    assert b"".join(pieces[offset] for offset in offsets) == whole
+
+
+def test_ranges_of_a_file_leave_out_its_holes(snap: NamelessSnap) -> None:
+    assert snap.data_ranges("a") == [
+        (0, BLOCK_BYTES),
+        (2 * BLOCK_BYTES, 4 * BLOCK_BYTES),
+        (6 * BLOCK_BYTES, SIZE),
+    ]
+
+
+def test_a_tail_in_a_fragment_is_no_hole(tmp_path: Path) -> None:
+    built = image_of(file_inode(2, size=5000, words=[0], fragment=0))
+    built.fragments = [(DATA_START, STORED | 1000)]
+    path = write(tmp_path / "x.snap", built)
+    with Image.open(path) as image:
+        payload = NamelessSnap(path, image, list(image.walk()))
+        assert payload.data_ranges("a") == [(BLOCK_BYTES, 5000)]
+
+
+@pytest.mark.parametrize(
+    ("words", "size", "allocated"),
+    [
+        (WORDS, SIZE, 4),
+        ([0, 0], BLOCK_BYTES + 100, 0),
+        ([FULL, 0], BLOCK_BYTES + 100, 1),
+        ([0, STORED | 100], BLOCK_BYTES + 100, 1),
+        ([FULL, FULL], 2 * BLOCK_BYTES, 2),
+    ],
+)
+def test_holes_take_nothing_unpacked(
+    tmp_path: Path, words: list[int], size: int, allocated: int
+) -> None:
+    record = extended_file_inode(2, size=size, words=words)
+    with Image.open(write(tmp_path / "x.snap", image_of(record))) as image:
+        _, file = image.walk()
+        assert unpacked_bytes([file]) == (1 + allocated) * 4096
+
+
+class _OfAnotherCodec(NamelessSnap):
+    """A snap whose stored blocks say nothing of those of the same snap."""
+
+    @property
+    def packed_with(self) -> str:
+        return "another"
+
+
+def test_copies_are_compared_once_and_holes_not_at_all(
+    tmp_path: Path, mocker: MockerFixture
+) -> None:
+    copies = [
+        extended_file_inode(number, size=SIZE, words=WORDS) for number in range(2, 5)
+    ]
+    built = image_of(*copies)
+    other = write(tmp_path / "y.snap", built)
+    with Image.open(other) as image:
+        new = NamelessSnap(other, image, list(image.walk()))
+        old = _OfAnotherCodec(other, image, list(image.walk()))
+        read = mocker.spy(NamelessSnap, "read")
+        assert unchanged_paths(old, new) == {"a", "b", "c"}
+        offsets = [call.kwargs["offset"] for call in read.call_args_list]
+        assert sorted(set(offsets)) == [0, 2 * BLOCK_BYTES, 6 * BLOCK_BYTES]
+        assert len(offsets) == 2 * 3
+
+
+def test_a_change_between_holes_is_found(snap: NamelessSnap, tmp_path: Path) -> None:
+    built = image_of(extended_file_inode(2, size=SIZE, words=WORDS))
+    built.data = CONTENTS[:-1] + b"y"
+    other = write(tmp_path / "y.snap", built)
+    with Image.open(other) as image:
+        new = NamelessSnap(other, image, list(image.walk()))
+        assert unchanged_paths(snap, new) == frozenset()
+        assert unchanged_paths(snap, snap) == {"a"}
+
+
+def test_a_hole_that_was_filled_is_found(snap: NamelessSnap, tmp_path: Path) -> None:
+    words = [FULL, FULL, 0, FULL, 0, 0, STORED | 100]
+    built = image_of(extended_file_inode(2, size=SIZE, words=words))
+    other = write(tmp_path / "y.snap", built)
+    with Image.open(other) as image:
+        new = NamelessSnap(other, image, list(image.walk()))
+        assert unchanged_paths(snap, new) == frozenset()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
@@ -35,6 +34,7 @@ from snapcraft_compression_advisor.launch.profile import (
 )
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable, Iterator
 
     from pytest_mock import MockerFixture

@@ -6,7 +6,7 @@ import argparse
 import contextlib
 import json
 import re
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import jsonschema
 import pytest
@@ -28,6 +28,9 @@ from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
 from snapcraft_compression_advisor.settings.load import read_policy
 from snapcraft_compression_advisor.settings.policy_file import POLICY, parse_policy
 from snapcraft_compression_advisor.settings.quantities import BYTES, SECONDS
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 FULL = b"""\
 schema: 1

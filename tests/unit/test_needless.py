@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elf_files import elf_in
-from elf_sections import OBJECT, make_sections
+from elf_files import OBJECT, elf_in, make_sections
 from payloads import make_payload
 from snapcraft_compression_advisor.payload.elf import (
     ET_DYN,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import mmap
 import os
 import threading
-from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -17,6 +17,9 @@ from snapcraft_compression_advisor.capture.page_tables import (
     Touch,
 )
 from snapcraft_compression_advisor.payload.scan import scan_directory
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 PAGES = 200
 WRITABLE = mmap.PROT_READ | mmap.PROT_WRITE

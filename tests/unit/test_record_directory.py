@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import mmap
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -28,6 +27,7 @@ from snapcraft_compression_advisor.payload.source import open_payload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from pytest_mock import MockerFixture
 

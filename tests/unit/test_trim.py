@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import jsonschema
@@ -22,6 +21,7 @@ from snapcraft_compression_advisor.trim.prove import common_share, find_culprit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from pytest_mock import MockerFixture
 

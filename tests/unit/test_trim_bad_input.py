@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -18,6 +18,9 @@ from snapcraft_compression_advisor.launch.profile import (
 )
 from snapcraft_compression_advisor.squashfs.entry import MINIMUM_IMAGE_BYTES
 from snapcraft_compression_advisor.trial.result import PADDING_BYTES
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 LIB = "usr/lib/x86_64-linux-gnu"
 SNAP_YAML = """\

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,11 +11,16 @@ from snapcraft_compression_advisor.capture.recordings import Told
 from snapcraft_compression_advisor.core.errors import ToolError
 from snapcraft_compression_advisor.launch.profile import LaunchProfile, ProfileFile
 from snapcraft_compression_advisor.payload.source import Payload, open_payload
-from snapcraft_compression_advisor.settings.policy_parts import Recording
 from snapcraft_compression_advisor.trim import prove
 from snapcraft_compression_advisor.trim.plan import TrimGroup, TrimPlan
 from snapcraft_compression_advisor.trim.prove import Proof, prove_trim
 from snapcraft_compression_advisor.trim.without import Starts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from snapcraft_compression_advisor.settings.policy_parts import Recording
 
 SNAP_YAML = "name: game\nversion: '1'\napps:\n  game: {command: bin/game}\n"
 HEADER = "usr/include/game.h"

@@ -1,22 +1,38 @@
-"""Every format's bytes are the same under another load, path, time and locale."""
+"""Every format of lint: the same bytes anywhere, and its makers' schemas."""
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import jsonschema
 import pytest
+import xmlschema
+from hypothesis import given, settings
 
 from component_payloads import fill_component
+from lint_reports import (
+    HOSTILE_REPORTS,
+    make_report,
+    rendered,
+    report_of,
+)
+from official_schemas import JUNIT, SARIF, official_schema
 from real_payloads import fill_prime, snap_pack
-from snapcraft_compression_advisor.report.lint_formats import FORMATS
+from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
+from snapcraft_compression_advisor.report.lint_formats import FORMATS, Findings
+from snapcraft_compression_advisor.report.lint_formats.sarif import render_sarif
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from snapcraft_compression_advisor.lint.finding import LintReport
+
 
 pytestmark = pytest.mark.slow
 
@@ -116,3 +132,48 @@ def test_another_locale_gives_the_same_bytes(
     locale: str,
 ) -> None:
     assert report(checkout, name, LC_ALL=locale, **locales) == expected[name]
+
+
+SHARED = settings(deadline=None, max_examples=40)
+
+
+@pytest.fixture(scope="session")
+def sarif() -> jsonschema.Draft4Validator:
+    """Return what checks SARIF."""
+    return jsonschema.Draft4Validator(json.loads(official_schema(SARIF)))
+
+
+@pytest.fixture(scope="session")
+def junit() -> xmlschema.XMLSchema:
+    """Return what checks JUnit reports."""
+    return xmlschema.XMLSchema(official_schema(JUNIT).decode())
+
+
+def _sarif(report: LintReport) -> dict[str, Any]:
+    log = json.loads(render_sarif(Findings(report=report), ALL_RULES))
+    assert isinstance(log, dict)
+    return log
+
+
+@pytest.mark.parametrize("report", [make_report(), report_of()])
+def test_sarif_fits(report: LintReport, sarif: jsonschema.Draft4Validator) -> None:
+    sarif.validate(_sarif(report))
+
+
+@SHARED
+@given(report=HOSTILE_REPORTS)
+def test_any_name_fits_sarif(
+    report: LintReport, sarif: jsonschema.Draft4Validator
+) -> None:
+    sarif.validate(_sarif(report))
+
+
+@pytest.mark.parametrize("report", [make_report(), report_of()])
+def test_junit_fits(report: LintReport, junit: xmlschema.XMLSchema) -> None:
+    junit.validate(rendered("junit", report))
+
+
+@SHARED
+@given(report=HOSTILE_REPORTS)
+def test_any_name_fits_junit(report: LintReport, junit: xmlschema.XMLSchema) -> None:
+    junit.validate(rendered("junit", report))
