@@ -22,12 +22,12 @@ from snapcraft_compression_advisor.launch.guess.guess import (
     keys_of,
     opened_share,
 )
-from snapcraft_compression_advisor.launch.guess.opengl import DRIVER_WAYS
 from snapcraft_compression_advisor.launch.guess.priors import (
     NO_WINDOWS,
     WINDOWS,
     Counts,
 )
+from snapcraft_compression_advisor.launch.guess.traits import DRIVER_WAYS
 from snapcraft_compression_advisor.launch.model import expected_runs
 from snapcraft_compression_advisor.launch.profile import read_profile
 from snapcraft_compression_advisor.payload.inventory import block_bytes

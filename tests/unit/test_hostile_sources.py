@@ -11,13 +11,11 @@ import pytest
 from payloads import make_payload
 from snapcraft_compression_advisor.core.units import MIB
 from snapcraft_compression_advisor.launch.guess.runtimes import electron, gjs, tcl
-from snapcraft_compression_advisor.launch.guess.runtimes.lua import LUA
 from snapcraft_compression_advisor.launch.guess.runtimes.node import (
     MAX_NAMES,
     loads,
     required_names,
 )
-from snapcraft_compression_advisor.launch.guess.runtimes.perl import PERL
 from snapcraft_compression_advisor.launch.guess.runtimes.python.finder import (
     ModuleFinder,
 )
@@ -28,7 +26,11 @@ from snapcraft_compression_advisor.launch.guess.runtimes.python.imports import (
 from snapcraft_compression_advisor.launch.guess.runtimes.python.start import (
     LOADED_ENTRY_POINT,
 )
-from snapcraft_compression_advisor.launch.guess.runtimes.ruby import RUBY
+from snapcraft_compression_advisor.launch.guess.runtimes.script_modules import (
+    LUA,
+    PERL,
+    RUBY,
+)
 from snapcraft_compression_advisor.launch.guess.shell import shell_words
 from snapcraft_compression_advisor.payload.caches import _ELEMENT
 

@@ -10,7 +10,7 @@ import pytest
 from elf_files import make_elf
 from payloads import make_payload
 from snapcraft_compression_advisor.core.units import Interval
-from snapcraft_compression_advisor.launch.guess.family_table import PROGRAM
+from snapcraft_compression_advisor.launch.guess.families import PROGRAM
 from snapcraft_compression_advisor.launch.guess.guess import static_launch_set
 from snapcraft_compression_advisor.launch.guess.priors import (
     UNKNOWN_FILE_SHARE,

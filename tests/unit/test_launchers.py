@@ -12,9 +12,9 @@ from payloads import make_payload
 from snapcraft_compression_advisor.launch.guess.candidates import find_candidates
 from snapcraft_compression_advisor.launch.guess.programs import SCRIPT_MAX_BYTES
 from snapcraft_compression_advisor.launch.guess.shell import (
-    Shebang,
     command_place,
-    parse_shebang,
+    is_shell,
+    script_interpreter,
     shell_commands,
     shell_words,
 )
@@ -220,12 +220,13 @@ def test_script_of_a_mebibyte_ends(repeated: str) -> None:
     ],
 )
 def test_interpreter_is_read(line: bytes, interpreter: str, shell: bool) -> None:  # noqa: FBT001 # a parametrised expectation
-    assert parse_shebang(line) == Shebang(interpreter=interpreter, shell=shell)
+    assert script_interpreter(line) == interpreter
+    assert is_shell(interpreter) is shell
 
 
 @pytest.mark.parametrize("text", [b"", b"\x7fELF", b"echo", b"#!", b" #!/bin/sh"])
 def test_other_files_have_no_interpreter(text: bytes) -> None:
-    assert parse_shebang(text) is None
+    assert not script_interpreter(text)
 
 
 def test_variables_are_followed_through_a_wrapper() -> None:

@@ -14,9 +14,7 @@ from elf_files import make_elf
 from guesses import found, guessed
 from payloads import make_payload
 from snapcraft_compression_advisor.launch.guess.candidates import find_candidates
-from snapcraft_compression_advisor.launch.guess.runtimes.gresource import (
-    resource_files,
-)
+from snapcraft_compression_advisor.launch.guess.runtimes.gjs import resource_files
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

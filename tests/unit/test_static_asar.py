@@ -27,11 +27,13 @@ from snapcraft_compression_advisor.launch.guess.priors import (
     Counts,
     Priors,
 )
-from snapcraft_compression_advisor.launch.guess.runtimes.archive import (
+from snapcraft_compression_advisor.launch.guess.runtimes.electron import (
+    HEADER_MAX_BYTES,
+)
+from snapcraft_compression_advisor.launch.guess.runtimes.runtime import (
     MAX_MEMBERS_BYTES,
     MEMBER_MAX_BYTES,
 )
-from snapcraft_compression_advisor.launch.guess.runtimes.asar import HEADER_MAX_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

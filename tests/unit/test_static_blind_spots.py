@@ -35,10 +35,11 @@ def test_language_that_is_followed_is_none(interpreter: str) -> None:
     assert blind_spots(files, "bin/hello") == ()
 
 
-def test_language_that_is_not_followed_is_one() -> None:
-    files = {"bin/hello": b"#!/usr/bin/env befunge\n"}
+@pytest.mark.parametrize("interpreter", ["befunge", "Rscript"])
+def test_language_that_is_not_followed_is_one(interpreter: str) -> None:
+    files = {"bin/hello": f"#!/usr/bin/env {interpreter}\n".encode()}
     assert blind_spots(files, "bin/hello") == (
-        BlindSpot(reason="unfollowed-runtime", where="bin/hello", what="befunge"),
+        BlindSpot(reason="unfollowed-runtime", where="bin/hello", what=interpreter),
     )
 
 

@@ -22,8 +22,8 @@ from snapcraft_compression_advisor.launch.guess.blindness import (
 )
 from snapcraft_compression_advisor.launch.guess.candidates import find_candidates
 from snapcraft_compression_advisor.launch.guess.guess import either, static_launch_set
-from snapcraft_compression_advisor.launch.guess.opengl import DRIVER_WAYS
 from snapcraft_compression_advisor.launch.guess.priors import Counts, built_in_priors
+from snapcraft_compression_advisor.launch.guess.traits import DRIVER_WAYS
 from snapcraft_compression_advisor.launch.launch_set import BlindReason, LaunchSet
 from snapcraft_compression_advisor.launch.model import (
     BlockSums,

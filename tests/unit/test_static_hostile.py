@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from elf_files import EM_AARCH64, make_elf
 from payloads import make_payload
 from snapcraft_compression_advisor.launch.guess.candidates import MAX_FAMILY_FILES
-from snapcraft_compression_advisor.launch.guess.family_table import UNKNOWN
+from snapcraft_compression_advisor.launch.guess.families import UNKNOWN
 from snapcraft_compression_advisor.launch.guess.guess import (
     UNREACHED_SMALL_SHARE,
     static_launch_set,

@@ -168,36 +168,32 @@ def toolkits(entries: Iterable[Entry]) -> Iterator[tuple[Entry, str]]:
                 yield entry, way
 
 
-def modules_of(names: Iterable[str]) -> tuple[re.Pattern[str], ...]:
-    """Return what names the modules of the languages of some programs."""
-    known = set(names)
-    return tuple(
-        compiled(modules)
-        for program, modules in _LANGUAGES
-        if any(map(compiled(program).fullmatch, known))
-    )
-
-
 def unreached_files(
     entries: Iterable[Entry],
     *,
     reached: Collection[int],
-    modules: Collection[re.Pattern[str]],
+    programs: Collection[str],
 ) -> Iterator[tuple[Entry, str]]:
     """Yield the files that a search didn't reach, with their ways.
 
     :param reached: identities of those that it did.
-    :param modules: of :func:`modules_of`.
+    :param programs: names of what runs; files of their languages' modules are told
+        apart.
     """
+    modules = [
+        compiled(files)
+        for interpreter, files in _LANGUAGES
+        if any(map(compiled(interpreter).fullmatch, programs))
+    ]
     for entry in entries:
         if entry.kind is EntryKind.FILE and entry.identity not in reached:
             yield entry, UNREACHED + _class(entry.path, modules)
 
 
-def _class(path: str, modules: Collection[re.Pattern[str]]) -> str:
+def _class(path: str, modules: Iterable[re.Pattern[str]]) -> str:
     """Return the class of a file by its place and name."""
     folder, _, name = path.rpartition("/")
-    if modules and any(each.fullmatch(path) for each in modules):
+    if any(each.fullmatch(path) for each in modules):
         return "module"
     if folder in _PROGRAM_FOLDERS:
         return "program"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from ...codecs.codec import DATA_BLOCK_BYTES
-from ...payload.elf import PF_W, PF_X, PT_LOAD, BrokenElfError, Elf, Segment, elf_of
+from ...payload.elf import PF_W, PF_X, PT_LOAD, BrokenElfError, Elf, elf_of
 from ...payload.elf_symbols import carried_parts, language_of
 from ...payload.inventory import block_count
 
@@ -51,12 +51,9 @@ def block_keys(
 
     :param parts: of an ELF file, ``None`` for any other.
     """
-    if candidate.reached is not None:
-        reached = candidate.reached
-        return tuple(
-            (MEMBER if number in reached else NO_MEMBER,)
-            for number in range(block_count)
-        )
+    if (reached := candidate.reached) is not None:
+        held = (MEMBER if n in reached else NO_MEMBER for n in range(block_count))
+        return tuple((place,) for place in held)
     if parts is None:
         return tuple(_data_keys(candidate, block_count))
     size = _size_class(parts.text_bytes)
@@ -64,17 +61,15 @@ def block_keys(
     if parts.language in ("Node", "Bun"):  # under whichever name
         name = parts.language.lower()
     places = _places(parts)
-    return tuple(
-        (
-            place,
-            f"{place} {size}",
-            f"{place} {size} {candidate.role}",
-            *_of_language(place, parts),
-            f"{place} {name}",
-            *_stretch(place, name, number * STRETCHES // len(places)),
-        )
-        for number, place in enumerate(places)
-    )
+
+    def keys(number: int, place: str) -> Iterator[str]:
+        yield from (place, f"{place} {size}", f"{place} {size} {candidate.role}")
+        yield from _of_language(place, parts)
+        yield f"{place} {name}"
+        if place.startswith(("text", "constants")):
+            yield f"{place} {name} {number * STRETCHES // len(places)}"
+
+    return tuple(tuple(keys(*each)) for each in enumerate(places))
 
 
 def _of_language(place: str, parts: ElfParts) -> Iterator[str]:
@@ -83,11 +78,6 @@ def _of_language(place: str, parts: ElfParts) -> Iterator[str]:
         yield f"{place} {parts.language}"
         size = min((parts.text_bytes // DATA_BLOCK_BYTES).bit_length(), MOST_DOUBLINGS)
         yield f"{place} {parts.language} {size}"
-
-
-def _stretch(place: str, name: str, stretch: int) -> Iterator[str]:
-    if place.startswith(("text", "constants")):
-        yield f"{place} {name} {stretch}"
 
 
 def _data_keys(candidate: Candidate, block_count: int) -> Iterator[tuple[str, ...]]:
@@ -132,11 +122,8 @@ def _places(parts: ElfParts) -> tuple[str, ...]:
 
 
 def _size_class(text_bytes: int) -> str:
-    blocks = text_bytes / DATA_BLOCK_BYTES
-    for limit in _TEXT_SIZES:
-        if blocks < limit:
-            return f"<{limit}"
-    return f">={_TEXT_SIZES[-1]}"
+    limits = (x for x in _TEXT_SIZES if text_bytes < x * DATA_BLOCK_BYTES)
+    return f"<{limit}" if (limit := next(limits, None)) else f">={_TEXT_SIZES[-1]}"
 
 
 LINKING = "linking"
@@ -150,12 +137,10 @@ Part = Literal["linking", "data", "text", "constants", "carried", "unmapped"]
 - ``data``: writable segments: the loader relocates them;
 - ``text``: code;
 - ``constants``: read-only segments without code, unwind tables among them;
-- ``carried``: behind all of them, or in a section of its own: the program reads it;
+- ``carried``: behind all of them, or in a section of its own: the program reads it
+  (:func:`.carried_parts`);
 - ``unmapped``: outside of every segment: symbol tables and debug sections.
 """
-
-CARRIED: Part = "carried"
-"""The part that a program carries for itself (:func:`.carried_parts`)."""
 
 _RELOCATIONS = ((7, 8), (17, 18), (23, 2), (36, 35))
 """Tags of address and length: DT_RELA, DT_REL, DT_JMPREL, DT_RELR (elf.h)."""
@@ -178,32 +163,43 @@ def parts_of(
 ) -> ElfParts | None:
     """Return what an ELF file's blocks hold, ``None`` for what can't be told.
 
-    That is any other file, and one whose headers are broken.
+    That is any other file, one whose headers are broken, and one of which nothing is
+    loaded.
 
     :param program: whether it is one that is started.
     """
     try:
         elf = elf_of(payload, entry)
-        return read_parts(elf, program=program) if elf else None
+        return _parts(elf, program=program) if elf else None
     except BrokenElfError:
         return None
 
 
-def read_parts(elf: Elf, *, program: bool = False) -> ElfParts | None:
-    """Return what an ELF file's blocks hold, ``None`` if nothing is loaded.
-
-    :raises BrokenElfError: if its headers are broken.
-    """
+def _parts(elf: Elf, *, program: bool) -> ElfParts | None:
     loaded = [segment for segment in elf.segments if segment.kind == PT_LOAD]
     if not loaded:
         return None
     # The first block is for linking anyway; the tags are near the file's end.
     linking_end = 0 if elf.size_bytes <= DATA_BLOCK_BYTES else _linking_end(elf)
-    parts = _parts(
-        loaded, carried_parts(elf) if program else (), linking_end, elf.size_bytes
+    parts: list[Part] = ["unmapped"] * block_count(elf.size_bytes)
+    layers: tuple[tuple[Part, Iterable[tuple[int, int]]], ...] = (
+        ("carried", carried_parts(elf) if program else ()),
+        ("constants", ((s.offset, s.end) for s in loaded if not s.flags & PF_X)),
+        ("text", ((s.offset, s.end) for s in loaded if s.flags & PF_X)),
+        ("data", ((s.offset, s.end) for s in loaded if s.flags & PF_W)),
+        ("linking", ((0, max(1, linking_end)),)),
     )
-    long = len(parts.parts) > EDGE_BLOCKS
-    return replace(parts, language=language_of(elf)) if program and long else parts
+    for part, ranges in layers:
+        for start, end in ranges:
+            stop = min(block_count(end), len(parts)) if end > start else 0
+            for number in range(start // DATA_BLOCK_BYTES, stop):
+                parts[number] = part
+    text = sum(s.file_bytes for s in loaded if s.flags & PF_X)
+    return ElfParts(
+        parts=tuple(parts),
+        text_bytes=min(text, elf.size_bytes),
+        language=language_of(elf) if program and len(parts) > EDGE_BLOCKS else "",
+    )
 
 
 def _linking_end(elf: Elf) -> int:
@@ -219,26 +215,3 @@ def _linking_end(elf: Elf) -> int:
         ),
         default=0,
     )
-
-
-def _parts(
-    loaded: list[Segment],
-    carried: Iterable[tuple[int, int]],
-    linking_end: int,
-    size_bytes: int,
-) -> ElfParts:
-    parts: list[Part] = ["unmapped"] * block_count(size_bytes)
-    layers: tuple[tuple[Part, list[tuple[int, int]]], ...] = (
-        (CARRIED, [*carried]),
-        ("constants", [(s.offset, s.end) for s in loaded if not s.flags & PF_X]),
-        ("text", [(s.offset, s.end) for s in loaded if s.flags & PF_X]),
-        ("data", [(s.offset, s.end) for s in loaded if s.flags & PF_W]),
-        ("linking", [(0, max(1, linking_end))]),
-    )
-    for part, ranges in layers:
-        for start, end in ranges:
-            stop = min(block_count(end), len(parts)) if end > start else 0
-            for number in range(start // DATA_BLOCK_BYTES, stop):
-                parts[number] = part
-    text = sum(s.file_bytes for s in loaded if s.flags & PF_X)
-    return ElfParts(parts=tuple(parts), text_bytes=min(text, size_bytes))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+from collections import Counter
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -16,40 +17,38 @@ from .blindness import (
     UNREACHED,
     UNREACHED_TOOLKIT,
     WINDOWLESS,
-    modules_of,
     toolkit_evidence,
     toolkits,
     unreached_files,
     window_evidence,
 )
-from .families import FamilyFiles, Trigger
-from .family_table import (
+from .families import (
     OTHER_WINDOW,
     PROGRAM,
     TOOLKIT,
     UNKNOWN,
     UNREACHED_PROGRAM,
     WINDOW_SYSTEM,
-    all_families,
+    FamilyFiles,
     application_kind,
     opens_windows,
     window_families,
 )
-from .opengl import opengl_trigger, opengl_way
 from .own_files import is_data, own_files
 from .programs import find_programs
 from .runtimes import RUNTIMES
-from .runtimes.runtime import StartedApp
+from .runtimes.runtime import StartedApp, Trigger
 from .snap_paths import SnapPaths, content_snaps, supplier_elsewhere
-from .traits import program_trait, starts_others
+from .traits import opengl_way, program_traits, starts_others
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from ...payload.inventory import Entry
     from ...payload.source import Payload
+    from ..launch_set import BlindReason
     from .blindness import Blindness
-    from .runtimes.runtime import Programs
+    from .runtimes.runtime import Loaded
 
 Role = Literal["program", "library", "distant", "plugin"]
 """How an ELF file is used: started, linked, linked by a library, or opened while the
@@ -102,7 +101,7 @@ class Candidates:
     :param files: each once, whatever its links.
     :param unresolved: what the launch needs from elsewhere.
     :param followed: whether every program started is known.
-    :param kind: of :func:`~.family_table.application_kind`.
+    :param kind: of :func:`~.families.application_kind`.
     :param blind_spots: what the search could not follow, each once.
     :param window: whether the app seems to open windows.
     :param blindness: how much the search missed; ``None`` if it missed nothing
@@ -126,10 +125,7 @@ class Candidates:
 
 
 def find_candidates(payload: Payload, app: str) -> Candidates:
-    """Find the files that a launch of an app may read.
-
-    :param app: of the payload's ``meta/snap.yaml``.
-    """
+    """Find the files that a launch of an app may read."""
     search = _Search(payload, app)
     search.run()
     return search.result()
@@ -141,8 +137,6 @@ def find_blindly(payload: Payload, app: str, *, window: bool) -> Candidates:
     Nothing is loaded by scripts, and nothing that opens windows is linked. What
     recorded launches read of the files unreached tells what other applications read of
     those that a search didn't reach.
-
-    :param window: whether the app opens windows.
     """
     search = _Search(payload, app)
     search.run_blindly(window=window)
@@ -156,83 +150,78 @@ class _Search:
         self._payload = payload
         self._paths = SnapPaths(payload)
         self._app = app
-        snap = payload.snap
         elsewhere = supplier_elsewhere(payload)
-        self.programs: Programs = find_programs(
+        self._programs = find_programs(
             payload, app, paths=self._paths, elsewhere=elsewhere
         )
         self._environment = {
-            **snap.environment,
-            **snap.apps[app].environment,
-            **self.programs.variables,
+            **payload.snap.environment,
+            **payload.snap.apps[app].environment,
+            **self._programs.variables,
         }
         self._finder = LibraryFinder(
             payload,
             self._paths,
-            search=self.programs.library_folders(self._environment),
+            search=self._programs.library_folders(self._environment),
             elsewhere=elsewhere,
         )
-        self.files: dict[int, Candidate] = {}
-        self._triggers: dict[Trigger, None] = {
-            Trigger(name=name): None
-            for word in self.programs.words
-            for name in (word, posixpath.basename(word))
-        }
-        for path in self.programs.unresolved:  # the base's Python, say: it runs as well
-            folder, name = posixpath.split(path.lstrip("/"))
-            self._triggers[Trigger(name=name, folder=folder or "usr/bin")] = None
-        self.unresolved: dict[str, Unresolved] = {
-            **self.programs.unresolved,
+        self._families = FamilyFiles(payload.inventory)
+        self._files: dict[int, Candidate] = {}
+        self._possible: dict[int, Entry] = {}
+        self._unreached: Collection[int] = ()
+        self._unresolved: dict[str, Unresolved] = {
+            **self._programs.unresolved,
             **{each.name: each for each in content_snaps(payload)},
         }
-        self.kind = UNKNOWN
-        self._window = False
-        self._blindness: Blindness | None = None
-        self._unreached: Collection[int] = ()
-        self._possible: dict[int, Entry] = {}
-        self._under = ""
-        self._families = FamilyFiles(payload.inventory)
+        self._triggers: dict[Trigger, None] = {}
         self._tried: set[Trigger] = set()
-        self.blind_spots: dict[BlindSpot, None] = dict.fromkeys(
-            self.programs.blind_spots
-        )
+        for word in self._programs.words:
+            for name in (word, posixpath.basename(word)):
+                self._triggers[Trigger(name=name)] = None
+        for (
+            path
+        ) in self._programs.unresolved:  # the base's Python, say: it runs as well
+            folder, name = posixpath.split(path.lstrip("/"))
+            self._triggers[Trigger(name=name, folder=folder or "usr/bin")] = None
+        self._blind_spots = dict.fromkeys(self._programs.blind_spots)
+        self._blindness: Blindness | None = None
+        self._window = False
+        self._kind = UNKNOWN
+        self._under = ""
 
     def run(self) -> None:
         """Collect programs, their libraries, and what these open."""
-        for program in self.programs.started:
+        for program in self._programs.started:
             self._add(program, way="started", role="program", needs="linked")
-            if trigger := opengl_trigger(self._payload, program):
-                self._triggers[Trigger(name=trigger)] = None
-            if trait := program_trait(self._payload, program):
+            for trait in program_traits(self._payload, program):
                 self._triggers[Trigger(name=trait, folder="/")] = None
-        for tool in self.programs.called:
+        for tool in self._programs.called:
             if not any(opens_windows(each.path) for each in self._closure(tool).files):
                 self._add(tool, way="called", role="program", needs="called")
         self._add_loaded_files()
         evidence = None
-        windowless = not WINDOWLESS.isdisjoint(self.programs.words)
+        windowless = not WINDOWLESS.isdisjoint(self._programs.words)
         if not windowless:
             evidence = window_evidence(self._payload, self._app)
             self._window = self._reaches_windows() or evidence is not None
         self._follow_families()
         self._add_own_files()
         for path in islice(self._finder.unread, 1):
-            spot = BlindSpot(reason="limit-reached", where=path, what="libraries")
-            self.blind_spots[spot] = None
+            self._blind("limit-reached", path, "libraries")
         self._note_launcher()
         self._judge_blindness(evidence, windowless=windowless)
-        self.kind = application_kind(
-            self._triggers, window=self._window, followed=self.programs.followed
+        self._kind = application_kind(
+            self._triggers, window=self._window, followed=self._programs.followed
         )
-        lost = any(spot.reason == "computed-command" for spot in self.blind_spots)
-        if lost and self.kind in (UNKNOWN, OTHER_WINDOW, PROGRAM):
-            self.kind = UNREACHED_PROGRAM
+        lost = any(spot.reason == "computed-command" for spot in self._blind_spots)
+        if lost and self._kind in (UNKNOWN, OTHER_WINDOW, PROGRAM):
+            self._kind = UNREACHED_PROGRAM
         if self._blindness == "program":
             self._reach_out()
 
     def run_blindly(self, *, window: bool) -> None:
         """Collect programs, and files as if these had told of no others."""
-        for program in self.programs.started:
+        for program in self._programs.started:
             libraries = self._closure(program).files
             if window and any(opens_windows(entry.path) for entry in libraries):
                 self._add_file(program, way="started", role="program")
@@ -248,23 +237,23 @@ class _Search:
     def result(self) -> Candidates:
         """Return what was found."""
         files: dict[bool, list[Candidate]] = {True: [], False: []}
-        for file in sorted(self.files.values(), key=lambda file: file.entry.path):
+        for file in sorted(self._files.values(), key=lambda file: file.entry.path):
             files[file.entry.identity in self._unreached].append(file)
         return Candidates(
             files=tuple(files[False]),
-            unresolved=tuple(self.unresolved.values()),
-            followed=self.programs.followed,
-            kind=self.kind,
-            blind_spots=tuple(self.blind_spots),
+            unresolved=tuple(self._unresolved.values()),
+            followed=self._programs.followed,
+            kind=self._kind,
+            blind_spots=tuple(self._blind_spots),
             window=self._window,
             blindness=self._blindness,
             unreached=tuple(files[True]),
             possible=tuple(
                 entry
                 for identity, entry in self._possible.items()
-                if identity not in self.files
+                if identity not in self._files
             ),
-            lost=any(spot.reason in OF_LAUNCHERS for spot in self.blind_spots),
+            lost=any(spot.reason in OF_LAUNCHERS for spot in self._blind_spots),
         )
 
     def _note_launcher(self) -> None:
@@ -272,14 +261,16 @@ class _Search:
 
         Most of the payload is for the only app, and hardly any of it was reached.
         """
-        blocks, files = self._payload.inventory.data_blocks, self.files.values()
+        blocks, files = self._payload.inventory.data_blocks, self._files.values()
         reached = sum(block_count(file.entry.size_bytes) for file in files)
         only = len(self._payload.snap.apps) == 1 and blocks >= LEAST_BEHIND
-        for program in self.programs.started:
-            if only and reached < STARTER_REACHES * blocks:
-                spot = BlindSpot(reason="computed-command", where=program.path)
+        if only and reached < STARTER_REACHES * blocks:
+            for program in self._programs.started:
                 if starts_others(self._payload, program):
-                    self.blind_spots[spot] = None
+                    self._blind("computed-command", program.path)
+
+    def _blind(self, reason: BlindReason, where: str, what: str = "") -> None:
+        self._blind_spots[BlindSpot(reason=reason, where=where, what=what)] = None
 
     def _judge_blindness(self, evidence: BlindSpot | None, *, windowless: bool) -> None:
         """Tell how much the search missed.
@@ -289,13 +280,13 @@ class _Search:
         """
         if self._reaches_windows():
             evidence = None
-        spots = {spot.reason for spot in self.blind_spots}
-        lost = bool(spots) or not self.programs.followed
+        spots = {spot.reason for spot in self._blind_spots}
+        lost = bool(spots) or not self._programs.followed
         if evidence is None and lost and not (self._window or windowless):
             evidence = toolkit_evidence(self._payload, self._app)
         if evidence is not None:
             self._window = True
-            self.blind_spots[evidence] = None
+            self._blind_spots[evidence] = None
             self._blindness = "program"
         elif spots & OF_PROGRAMS:
             self._blindness = "program"
@@ -304,52 +295,50 @@ class _Search:
 
     def _reach_out(self) -> None:
         """Collect what the search didn't reach, and what toolkits there would open."""
-        reached = frozenset(self.files)
+        reached = frozenset(self._files)
         entries = self._payload.inventory.entries.values()
         if self._window and not self._reaches_windows():
             self._under = UNREACHED_TOOLKIT
             for entry, way in toolkits(entries):
-                if entry.identity not in self.files:
+                if entry.identity not in self._files:
                     self._add(entry, way=way, role="library", needs=way)
             self._follow_families()
             self._under = ""
-        modules = modules_of(trigger.name for trigger in self._triggers)
+        programs = {trigger.name for trigger in self._triggers}
         ending = "" if self._window else NO_WINDOW
-        self.files.update(
+        self._files.update(
             (entry.identity, Candidate(entry, way + ending, "plugin"))
             for entry, way in unreached_files(
-                entries, reached=self.files, modules=modules
+                entries, reached=self._files, programs=programs
             )
         )
-        self._unreached = self.files.keys() - reached
+        self._unreached = self._files.keys() - reached
 
     def _add_loaded_files(self) -> None:
         app = StartedApp(
             payload=self._payload,
             paths=self._paths,
             environment=self._environment,
-            programs=self.programs,
+            programs=self._programs,
             triggers=self._triggers.keys(),
         )
         for runtime in RUNTIMES:
             for file in runtime.loads(app):
                 if isinstance(file, BlindSpot):
-                    self.blind_spots[file] = None
-                    continue
-                if not file.expected:
+                    self._blind_spots[file] = None
+                elif not file.expected:
                     self._possible[file.entry.identity] = file.entry
-                    continue
-                self._add(
-                    file.entry,
-                    way=file.way,
-                    role="library" if file.library else "plugin",
-                    needs=file.needs or file.way,
-                    by=file.by or runtime.kind,
-                )
-                if file.reached is not None:
-                    known = self.files[file.entry.identity]
-                    found = known._replace(reached=file.reached)
-                    self.files[file.entry.identity] = found
+                else:
+                    self._add_loaded(file, by=file.by or runtime.kind)
+
+    def _add_loaded(self, file: Loaded, *, by: str) -> None:
+        role: Role = "library" if file.library else "plugin"
+        needs = file.needs or file.way
+        self._add(file.entry, way=file.way, role=role, needs=needs, by=by)
+        if file.reached is not None:
+            identity = file.entry.identity
+            known = self._files[identity]
+            self._files[identity] = known._replace(reached=file.reached)
 
     def _reaches_windows(self) -> bool:
         """Return whether the search reached what opens windows.
@@ -370,17 +359,16 @@ class _Search:
             if not triggers:
                 return
             self._tried.update(triggers)
-            self._open_families(triggers)
-
-    def _open_families(self, triggers: list[Trigger]) -> None:
-        opened: dict[str, int] = {}
-        for family, entry in self._families.named_by(triggers, all_families()):
-            opened[family.name] = opened.get(family.name, 0) + 1
-            found = self._paths.file(entry.path)
-            if found is not None and opened[family.name] <= MAX_FAMILY_FILES:
-                needs_window = family.name in window_families() and not self._window
-                way = family.name + (NO_WINDOW if needs_window else "")
-                self._add(found, way=way, role="plugin", needs=way, by=family.trigger)
+            opened = Counter[str]()
+            for family, entry in self._families.named_by(triggers):
+                opened[family.name] += 1
+                found = self._paths.file(entry.path)
+                if found is not None and opened[family.name] <= MAX_FAMILY_FILES:
+                    windowed = family.name in window_families() and not self._window
+                    way = family.name + (NO_WINDOW if windowed else "")
+                    self._add(
+                        found, way=way, role="plugin", needs=way, by=family.trigger
+                    )
 
     def _add(
         self, entry: Entry, *, way: str, role: Role, needs: str, by: str = ""
@@ -392,11 +380,11 @@ class _Search:
             folder, name = posixpath.split(file.path)
             linked = own or self._is_named(file, wanted)
             self._trigger(name, folder, way=way, linked=linked)
-            known = self.files.get(file.identity)
+            known = self._files.get(file.identity)
             unsure = known is not None and known.way == _OWN_LIBRARY and self._under
             if known is None or unsure:
                 found_by = opengl_way(way if own else needs, name)
-                self.files[file.identity] = Candidate(
+                self._files[file.identity] = Candidate(
                     entry=file,
                     way=found_by,
                     role=role if own else "library" if linked else "distant",
@@ -405,12 +393,12 @@ class _Search:
                     by=by if own else entry.path,
                 )
             elif linked and known.role == "distant":
-                self.files[file.identity] = known._replace(role="library")
+                self._files[file.identity] = known._replace(role="library")
         for missing in closure.unresolved:
             linked = missing.needed_by == entry.path
             self._trigger(missing.name, way=way, linked=linked)
             if way == "started":
-                self.unresolved.setdefault(missing.name, missing)
+                self._unresolved.setdefault(missing.name, missing)
 
     def _trigger(self, name: str, folder: str = "", *, way: str, linked: bool) -> None:
         started = way == "started"
@@ -433,26 +421,23 @@ class _Search:
         name = posixpath.basename(library.path)
         linkage = self._finder.readable_linkage(library)
         soname = linkage.soname if linkage else None
-        return soname in wanted or any(map(name.startswith, wanted))
+        return soname in wanted or name.startswith(wanted)
 
     def _wanted(self, entry: Entry) -> tuple[str, ...]:
-        if is_data(entry.path):
-            return ()
-        if (linkage := self._finder.readable_linkage(entry)) is None:
-            return ()
-        interpreter = (linkage.interpreter or "",)
-        return tuple(
-            posixpath.basename(name) for name in (*interpreter, *linkage.needed) if name
-        )
+        """Return the names of the interpreter and the libraries that a file needs."""
+        data = is_data(entry.path)
+        linkage = None if data else self._finder.readable_linkage(entry)
+        names = (linkage.interpreter or "", *linkage.needed) if linkage else ()
+        return tuple(posixpath.basename(name) for name in names if name)
 
     def _add_file(self, entry: Entry, *, way: str, role: Role) -> None:
         """Add a file without what it links."""
-        if entry.identity not in self.files:
-            self.files[entry.identity] = Candidate(entry=entry, way=way, role=role)
+        if entry.identity not in self._files:
+            self._files[entry.identity] = Candidate(entry=entry, way=way, role=role)
 
     def _add_own_files(self) -> None:
         kind_suffix = "" if self._window else NO_WINDOW
-        names = [posixpath.basename(program.path) for program in self.programs.started]
+        names = [posixpath.basename(program.path) for program in self._programs.started]
         for kind, entry in own_files(names, self._payload.inventory):
             way = kind + kind_suffix
             if kind == "own-code":

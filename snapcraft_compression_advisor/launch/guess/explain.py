@@ -11,8 +11,7 @@ from ...core.errors import UsageError
 from ...squashfs.entry import EntryKind
 from .blindness import UNREACHED
 from .candidates import find_candidates
-from .families import compiled
-from .family_table import all_families
+from .families import all_families, compiled
 from .guess import LEAST_SHARE, keys_of, opened_share, static_launch_set
 from .priors import built_in_priors
 from .snap_paths import SnapPaths
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 
 MOST_RULES = 5
 """Rules named that would bring in a file; a few name most files of a toolkit."""
-
 
 MOST_SPOTS = 20
 """Blind spots named, of which a large program may have hundreds."""
@@ -75,7 +73,7 @@ def explain(payload: Payload, app: str, path: str) -> Explanation:
         size_bytes=entry.size_bytes,
         expected_blocks=expected.expected_blocks if expected is not None else 0.0,
         sentences=tuple(reasons),
-        blocks=_blocks(payload, found, expected) if found and expected else (),
+        blocks=tuple(_blocks(payload, found, expected)) if found and expected else (),
     )
 
 
@@ -125,25 +123,21 @@ def _ways(candidate: Candidate, expected: LaunchFile | None) -> Iterator[str]:
 
 
 def _found(candidate: Candidate) -> str:
-    by = candidate.by
-    if candidate.way.startswith(UNREACHED):
+    by, way = candidate.by, candidate.way
+    if way.startswith(UNREACHED):
         return (
             "The search didn't reach it; since it missed what the program does, files "
-            f"of its class ({candidate.way.removeprefix(UNREACHED)}) count as well."
+            f"of its class ({way.removeprefix(UNREACHED)}) count as well."
         )
-    if candidate.way == "started":
-        return (
-            "The app's command or one of its scripts starts or names it."
-            if (candidate.role == "program")
-            else f"{by} links it."
-        )
-    if by and candidate.role in ("library", "distant") and "/" in by:
-        return f"{by} links it (way {candidate.way!r})."
-    if by and candidate.way in {"node-module", "python-module"}:
-        return f"{by} imports it (way {candidate.way!r})."
-    if by:
-        return f"The way {candidate.way!r} names it: of {by!r}."
-    return f"The way {candidate.way!r} names it."
+    if way == "started" and candidate.role == "program":
+        return "The app's command or one of its scripts starts or names it."
+    if way == "started":
+        return f"{by} links it."
+    if candidate.role in ("library", "distant") and "/" in by:
+        return f"{by} links it (way {way!r})."
+    if by and way in {"node-module", "python-module"}:
+        return f"{by} imports it (way {way!r})."
+    return f"The way {way!r} names it" + (f": of {by!r}." if by else ".")
 
 
 def _reasons(entry: Entry, candidates: Candidates) -> Iterator[str]:
@@ -152,9 +146,8 @@ def _reasons(entry: Entry, candidates: Candidates) -> Iterator[str]:
         "Nothing that the search followed starts, links, imports or names it, and no "
         "rule applies to it."
     )
-    for family in islice(
-        filter(lambda each: _names(each, entry), all_families()), MOST_RULES
-    ):
+    named = (family for family in all_families() if _names(family, entry))
+    for family in islice(named, MOST_RULES):
         yield (
             f"The rule {family.name!r} would, if the launch started or mapped a file "
             f"whose name matches {family.trigger!r}."
@@ -184,20 +177,11 @@ def _names(family: Family, entry: Entry) -> bool:
 
 def _blocks(
     payload: Payload, candidate: Candidate, file: LaunchFile
-) -> tuple[tuple[int, int, float, str], ...]:
-    """Return runs of blocks of one share and class."""
+) -> Iterator[tuple[int, int, float, str]]:
+    """Yield runs of blocks of one share and class."""
     keys = keys_of(payload, candidate)
-    rows = [
-        (number, share, keys[number][0])
-        for first, last, share in file.ranges()
-        for number in range(first, last + 1)
-    ]
-    runs = (
-        [*run]
-        for _, run in groupby(
-            enumerate(rows), lambda item: (item[1][0] - item[0], *item[1][1:])
-        )
-    )
-    return tuple(
-        (run[0][1][0], run[-1][1][0], run[0][1][1], run[0][1][2]) for run in runs
-    )
+    for first, last, share in file.ranges():
+        numbers = range(first, last + 1)
+        for place, run in groupby(numbers, lambda number: keys[number][0]):
+            blocks = [*run]
+            yield blocks[0], blocks[-1], share, place

@@ -1,7 +1,8 @@
-"""What toolkits and runtimes open beyond their libraries: one rule a family of files.
+"""What toolkits and runtimes open beyond their libraries, and what they are called.
 
 If a launch maps a library, or starts a program, of a rule's name, it also opens the
-files of that name in that folder. The share of them is fitted (:mod:`.priors`).
+files of that name in that folder. The rules are in ``families.yaml``; which share of
+their files is read is fitted (:mod:`.priors`).
 """
 
 from __future__ import annotations
@@ -11,16 +12,20 @@ from collections import defaultdict
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import chain
+from typing import TYPE_CHECKING
 
 from ruamel.yaml import YAML
 
 from ...squashfs.entry import EntryKind
+from .runtimes import RUNTIMES
+from .traits import TRAITS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ...payload.inventory import Entry, Inventory
+    from .runtimes.runtime import Trigger
 
 
 @cache
@@ -58,34 +63,8 @@ class Family:
         return (trigger.near or not self.near) and (trigger.opens or not self.opens)
 
 
-def opened_by(
-    trigger: str,
-    *rules: tuple[str, str, str],
-    beside: bool = False,
-    near: bool = False,
-    opens: bool = False,
-) -> tuple[Family, ...]:
-    """Return the rules of one trigger.
-
-    :param rules: names, folders and files; a folder may lie in any other one unless
-        the rule is ``beside``.
-    """
-    return tuple(
-        Family(
-            name=name,
-            trigger=trigger,
-            folder=folder if beside else rf"(?:.*/)?{folder}",
-            file=file,
-            beside=beside,
-            near=near,
-            opens=opens,
-        )
-        for name, folder, file in rules
-    )
-
-
 @cache
-def rules_of_file() -> dict[str, list[Family]]:
+def _rules_of_file() -> dict[str, list[Family]]:
     """Return the rules in ``families.yaml``, by their section, in their order."""
     text = files(__package__).joinpath("families.yaml").read_text(encoding="utf-8")
     return {
@@ -95,29 +74,34 @@ def rules_of_file() -> dict[str, list[Family]]:
 
 
 def _rules_of_group(
-    trigger: str, opened: Mapping[str, Sequence[str]], of: str = "", **limits: bool
-) -> tuple[Family, ...]:
-    suffix = f" of {of}" if of else ""
-    rules = [(name + suffix, folder, file) for name, (folder, file) in opened.items()]
-    return opened_by(trigger, *rules, **limits)
+    trigger: str,
+    opened: Mapping[str, Sequence[str]],
+    of: str = "",
+    *,
+    beside: bool = False,
+    **limits: bool,
+) -> Iterator[Family]:
+    for name, (folder, file) in opened.items():
+        yield Family(
+            name=f"{name} of {of}" if of else name,
+            trigger=trigger,
+            folder=folder if beside else rf"(?:.*/)?{folder}",
+            file=file,
+            beside=beside,
+            **limits,
+        )
 
 
-class Trigger(NamedTuple):
-    """What may make rules apply: a mapped library, a program, a word of a command.
+@cache
+def all_families() -> tuple[Family, ...]:
+    """Return all rules; if several name one file, the first counts."""
+    return tuple(chain(*_rules_of_file().values()))
 
-    :param folder: where it is, empty for a word.
-    :param near: whether it was started itself, or linked by what was, or by a part in C
-        of a script.
-    :param opens: whether it would open windows: what was started, whatever that links,
-        by however many libraries, and what modules link themselves.
-    :param optional: whether only a part brought it in that other desktops load.
-    """
 
-    name: str
-    folder: str = ""
-    near: bool = False
-    opens: bool = False
-    optional: bool = False
+@cache
+def window_families() -> frozenset[str]:
+    """Return the names of rules of what a program reads only if it opens a window."""
+    return frozenset(family.name for family in _rules_of_file()["window"])
 
 
 class FamilyFiles:
@@ -125,40 +109,36 @@ class FamilyFiles:
 
     def __init__(self, inventory: Inventory) -> None:
         self._folders = inventory.folders
-        self._anywhere: dict[str, list[Entry]] = {}
+        self._anywhere: dict[Family, list[Entry]] = {}
 
-    def named_by(
-        self, names: Iterable[Trigger], families: Iterable[Family]
-    ) -> Iterator[tuple[Family, Entry]]:
+    def named_by(self, triggers: Iterable[Trigger]) -> Iterator[tuple[Family, Entry]]:
         """Yield what rules name, links among it."""
         known: dict[str, list[Trigger]] = defaultdict(list)
-        for trigger in names:
+        for trigger in triggers:
             known[trigger.name].append(trigger)
-        for family in families:
+        for family in all_families():
             folders = {
                 trigger.folder
                 for name in filter(compiled(family.trigger).fullmatch, known)
                 for trigger in known[name]
                 if family.triggered_by(trigger)
             }
-            if not folders:
-                continue
-            found = (
-                self._beside(family, folders) if family.beside else self._all(family)
-            )
-            for entry in found:
-                yield family, entry
+            if folders:
+                beside = family.beside
+                found = self._beside(family, folders) if beside else self._all(family)
+                for entry in found:
+                    yield family, entry
 
     def _all(self, family: Family) -> list[Entry]:
-        if family.name not in self._anywhere:
+        if family not in self._anywhere:
             named = compiled(family.folder)
-            self._anywhere[family.name] = [
+            self._anywhere[family] = [
                 entry
                 for folder in self._folders
                 if named.fullmatch(folder)
                 for entry in self._in(folder, family)
             ]
-        return self._anywhere[family.name]
+        return self._anywhere[family]
 
     def _beside(self, family: Family, folders: set[str]) -> Iterator[Entry]:
         named = compiled(family.folder)
@@ -177,3 +157,75 @@ class FamilyFiles:
             named = file.fullmatch(entry.path.rpartition("/")[2])
             if named and entry.kind is not EntryKind.DIRECTORY:
                 yield entry
+
+
+TOOLKIT = re.compile(
+    r"libg[td]k-\S+|libQt[56]Gui\.so\S*"
+    r"|libwx_gtk\S+|libtk\d\S*|libfltk\S*|libvclplug\S+|libawt_xawt\.so"
+    r"|lib(alleg|gnustep-gui|elementary|ecore_evas|forms|sfml-window|glut|Xaw|Xm)[\d.-]\S*"
+    r"|chrom\S+|electron|resources\.pak|libxul\.so|soffice\.bin"
+    r"|System\.Windows\.Forms\.dll|g[td]k-sharp\.dll"
+)
+"""Libraries that are linked to open windows, whoever links them, and such programs."""
+
+WINDOW_SYSTEM = re.compile(
+    r"libSDL\d?-\S+|lib[gG]lfw\S+|libX11\.so\S*|libxcb\.so\S*|libwayland-client\.so\S*"
+)
+"""Libraries that say so where the program links them itself: those of codecs and of
+number crunchers link them too, for what a command-line tool doesn't use."""
+
+
+def opens_windows(path: str) -> bool:
+    """Tell by its name whether a library opens windows, or is below those that do."""
+    name = path.rpartition("/")[2]
+    return bool(TOOLKIT.fullmatch(name) or WINDOW_SYSTEM.fullmatch(name))
+
+
+_CHROMIUM = (
+    r"chrom\S+|electron|(resources|headless_lib_data)\.pak|libcef\.so"
+    r"|libQt[56]WebEngineCore\S+"
+)
+_WINDOW_KINDS = (
+    ("LibreOffice", r"soffice\.bin"),
+    ("Mozilla", r"libxul\.so"),
+    ("Flutter", r"libflutter_linux\S*\.so"),
+    ("Chromium engine", _CHROMIUM),
+    ("Java", r"java|libjvm\.so"),
+    ("GTK 4", r"libgtk-4\S+"),
+    ("GTK 3", r"libgtk-3\S+"),
+    ("GTK 2", r"libgtk-x11-2\S+"),
+    ("Qt", r"libQt[56]Gui\S+"),
+    ("SDL", r"libSDL\d?-\S+"),
+    ("Tk", r"libtk\d\S*"),
+)
+_RUNTIME_KINDS = tuple((each.kind, each.mapped.pattern) for each in reversed(RUNTIMES))
+PROGRAM = "plain program"
+OTHER_WINDOW = "other program with windows"
+UNREACHED_PROGRAM = "program behind a launcher that isn't followed"
+UNKNOWN = "script in a language that isn't followed"
+
+
+def application_kind(
+    triggers: Iterable[Trigger], *, window: bool, followed: bool
+) -> str:
+    """Return the kind: the toolkit of what opens windows, the run time of others.
+
+    :param triggers: programs started, and all libraries mapped.
+    :param window: whether it seems to open windows.
+    :param followed: whether every program started is known.
+    """
+    names = {
+        trigger.name
+        for trigger in triggers
+        if (trigger.folder or ".so" in trigger.name)  # one of a content snap
+        and not trigger.optional
+    }
+    for kind, mapped in _WINDOW_KINDS if window else _RUNTIME_KINDS:
+        if any(map(compiled(mapped).fullmatch, names)):
+            return kind
+    for trait in () if window else TRAITS:
+        if trait in names:
+            return trait
+    if not followed:
+        return UNKNOWN
+    return OTHER_WINDOW if window else PROGRAM

@@ -19,7 +19,6 @@ from ..launch_set import (
 )
 from .block_classes import LINKING, block_keys, parts_of
 from .candidates import find_candidates
-from .opengl import DRIVER_WAYS
 from .own_files import is_data
 from .priors import (
     NO_WINDOWS,
@@ -29,11 +28,13 @@ from .priors import (
     Unseen,
     built_in_priors,
 )
+from .traits import DRIVER_WAYS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from ...core.units import Interval
+    from ...payload.inventory import Entry
     from ...payload.source import Payload
     from .candidates import Candidate, Candidates
 
@@ -62,10 +63,7 @@ FileKeys = tuple[tuple[str, ...], ...]
 def static_launch_set(
     payload: Payload, app: str, *, priors: Priors | None = None
 ) -> LaunchSet:
-    """Guess what a launch reads, each block with the chance that it is read.
-
-    :param app: of the payload's ``meta/snap.yaml``.
-    """
+    """Guess what a launch reads, each block with the chance that it is read."""
     known = priors or built_in_priors()
     candidates = find_candidates(payload, app)
     files = _expected(payload, candidates.files, known)
@@ -85,8 +83,11 @@ def static_launch_set(
         replace(share, high=share.high + _possible_share(candidates, counted))
         for share in (read_share, seek_share)
     )
-    recorded, spots = known.kinds.get(candidates.kind, ()), candidates.blind_spots
-    basis = GuessBasis(kind=candidates.kind, recorded=recorded, blind_spots=spots)
+    basis = GuessBasis(
+        kind=candidates.kind,
+        recorded=known.kinds.get(candidates.kind, ()),
+        blind_spots=candidates.blind_spots,
+    )
     waited_share = known.waited_share(candidates.kind)
     if unseen is not None:
         files = tuple(sorted((*files, *unseen.files), key=lambda file: file.path))
@@ -180,8 +181,7 @@ def either(share: Interval, *, chance: float, less: float, more: float) -> Inter
     :param less: the smaller size, per share; ``more``: the larger.
     """
 
-    def tail(value: float) -> float:
-        """Return the chance of a lower share."""
+    def tail(value: float) -> float:  # the chance of a lower share
         with_less, with_more = (_below(value / size, share) for size in (less, more))
         return with_less + chance * (with_more - with_less)
 
@@ -214,18 +214,15 @@ def _quantile(
 def _unseen(
     payload: Payload,
     candidates: Candidates,
-    files: Sequence[LaunchFile],
+    reached: Sequence[LaunchFile],
     priors: Priors,
 ) -> Unseen | None:
-    """Return what wasn't reached; ``None`` if the program was followed.
-
-    :param files: what was reached.
-    """
+    """Return what wasn't reached; ``None`` if the program was followed."""
     if candidates.blindness != "program":
         return None
     name = WINDOWS if candidates.window else NO_WINDOWS
     unreached = _expected(payload, candidates.unreached, priors)
-    counted = sum(file.expected_blocks for file in (*files, *unreached))
+    counted = sum(file.expected_blocks for file in (*reached, *unreached))
     reference = priors.references.get(name)
     least = reference.least_share if reference else 1.0
     if candidates.lost or counted < least * payload.inventory.data_blocks:
@@ -244,37 +241,31 @@ def _anything_of(
     """
     known = {file.path: file for file in expected}
     return tuple(
-        known.get(path)
-        or LaunchFile(
-            path=path,
-            size_bytes=candidate.entry.size_bytes,
-            blocks=((0, block_count(candidate.entry.size_bytes) - 1),),
-            shares=(
-                UNREACHED_SHARE
-                if candidate.entry.size_bytes >= _LARGE_BYTES
-                else UNREACHED_SMALL_SHARE,
-            ),
-        )
+        known.get(candidate.entry.path) or _any_of(candidate.entry)
         for candidate in unreached
         if candidate.entry.size_bytes
-        for path in [candidate.entry.path]
+    )
+
+
+def _any_of(entry: Entry) -> LaunchFile:
+    large = entry.size_bytes >= _LARGE_BYTES
+    return LaunchFile(
+        path=entry.path,
+        size_bytes=entry.size_bytes,
+        blocks=((0, block_count(entry.size_bytes) - 1),),
+        shares=(UNREACHED_SHARE if large else UNREACHED_SMALL_SHARE,),
     )
 
 
 def _expected(
     payload: Payload, candidates: Iterable[Candidate], priors: Priors
 ) -> tuple[LaunchFile, ...]:
-    shares: dict[tuple[str, str], float] = {}  # thousands were found in a few ways
-    found: list[LaunchFile] = []
-    for candidate in candidates:
-        how = candidate.under, candidate.way
-        if how not in shares:
-            shares[how] = opened_share(candidate, priors)
-        if shares[how] >= LEAST_SHARE:
-            keys = keys_of(payload, candidate)
-            if file := expected_file(candidate, keys, priors):
-                found.append(file)
-    return tuple(found)
+    found = (
+        expected_file(candidate, keys_of(payload, candidate), priors)
+        for candidate in candidates
+        if opened_share(candidate, priors) >= LEAST_SHARE
+    )
+    return tuple(filter(None, found))
 
 
 def opened_share(candidate: Candidate, priors: Priors) -> float:
@@ -310,5 +301,5 @@ def expected_file(
         path=candidate.entry.path,
         size_bytes=candidate.entry.size_bytes,
         blocks=tuple((first, last) for first, last, _ in ranges),
-        shares=tuple(share for _, _, share in ranges),
+        shares=tuple(share for *_, share in ranges),
     )

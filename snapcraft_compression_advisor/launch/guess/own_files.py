@@ -49,9 +49,7 @@ def own_files(
 
     :param programs: names without directories, as ``gimp-2.10``.
     """
-    stems = {stem for name in programs if (stem := program_stem(name))}
-    if not stems:
-        return
+    stems = set(filter(None, map(program_stem, programs)))
     owned = (
         entry
         for folder, entries in inventory.folders.items()
@@ -99,11 +97,5 @@ def is_data(path: str) -> bool:
 
 
 def _belongs(folder: str, stems: set[str]) -> bool:
-    return any(
-        program_stem(part) in stems
-        for part in (
-            folder,
-            folder.removesuffix("plugins"),
-            folder.removesuffix("-esr"),
-        )
-    )
+    names = (folder, folder.removesuffix("plugins"), folder.removesuffix("-esr"))
+    return not stems.isdisjoint(map(program_stem, names))

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 from ...core.units import Interval
 from ..launch_set import WAITED_SHARE
 from .block_classes import MEMBER, NO_MEMBER
-from .opengl import DRIVER_WAYS
 from .priors_document import Ends, PriorsDocument, Row, read_document
+from .traits import DRIVER_WAYS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -10,9 +10,15 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from ...payload.linkage import Unresolved
 from ..launch_set import BlindSpot
-from .runtimes import RUNTIMES
+from .runtimes import RUNTIMES, runtime_of
 from .runtimes.runtime import Invocation, Programs
-from .shell import command_place, command_text, parse_shebang, shell_commands
+from .shell import (
+    command_place,
+    command_text,
+    is_shell,
+    script_interpreter,
+    shell_commands,
+)
 from .shell_values import ARGUMENTS, Values, is_computed, pattern_of, unknown_before
 
 if TYPE_CHECKING:
@@ -21,7 +27,6 @@ if TYPE_CHECKING:
     from ...payload.inventory import Entry
     from ...payload.source import Payload
     from ..launch_set import BlindReason
-    from .runtimes.runtime import Runtime
     from .snap_paths import SnapPaths
 
 SCRIPT_MAX_BYTES = 256 * 1024
@@ -62,7 +67,6 @@ def find_programs(
 ) -> Programs:
     """Follow an app's command from program to program.
 
-    :param app: of the payload's ``meta/snap.yaml``.
     :param elsewhere: who supplies what the payload doesn't hold.
     """
     walk = _Walk(payload, paths, elsewhere)
@@ -140,19 +144,13 @@ class _Walk:
                 if re.fullmatch(pattern, path):
                     self._start_if_shipped(path)
 
-    def _start(
-        self, path: str, *, needed_by: str, given: Sequence[str] | None = None
-    ) -> None:
-        """Start a program of the payload.
-
-        :param given: its arguments, if they are known.
-        """
-        location = self._paths.locate(path)
+    def _start(self, path: str, *, needed_by: str, given: Sequence[str] = ()) -> None:
+        """Start a program of the payload with the arguments that are known."""
         entry = self._paths.file(path)
         if entry is not None:
             self._add(entry, named=path, given=given)
             return
-        outside = location.outside is not None
+        outside = self._paths.locate(path).outside is not None
         self._miss(path, needed_by, self._elsewhere if outside else "missing")
 
     def _miss(self, name: str, needed_by: str, supplier: str) -> None:
@@ -166,31 +164,29 @@ class _Walk:
             self._add(entry)
         return entry is not None
 
-    def _add(
-        self, entry: Entry, *, named: str = "", given: Sequence[str] | None = None
-    ) -> None:
+    def _add(self, entry: Entry, *, named: str = "", given: Sequence[str] = ()) -> None:
         if entry.path not in self.started:
             self.started[entry.path] = entry
             self._pending.append(entry)
             place = self._paths.in_payload(named) or entry.path
-            self._calls[entry.path] = f"$SNAP/{place}", (*(given or ()), "$@")
+            self._calls[entry.path] = f"$SNAP/{place}", (*given, "$@")
 
     def _follow(self, program: Entry) -> None:
         head = self._payload.read(program.path, offset=0, length=SCRIPT_MAX_BYTES)
-        shebang = parse_shebang(head)
-        if shebang is None:
+        interpreter, text = script_interpreter(head), head.decode(errors="replace")
+        if not interpreter:
             return
-        self._start_interpreter(shebang.interpreter, script=program.path)
-        if shebang.shell:
-            self._follow_shell_script(program, head.decode(errors="replace"))
+        self._start_interpreter(interpreter, script=program.path)
+        if is_shell(interpreter):
+            self._follow_shell_script(program, text)
             return
-        name = posixpath.basename(shebang.interpreter)
+        name = posixpath.basename(interpreter)
         if "python" in name:
-            self._follow_exec(program, head.decode(errors="replace"))
+            self._follow_exec(program, text)
         if not any(followed in name for followed in _FOLLOWED):
             self.followed = False
         runtime = runtime_of(name)
-        known = runtime is not None and runtime.loads is not None
+        known = runtime is not None and bool(runtime.loader or runtime.scripts)
         if not (known or any(each in name for each in _KNOWN)):
             self._blind("unfollowed-runtime", program.path, name)
 
@@ -225,14 +221,13 @@ class _Walk:
 
     def _values(self, script: Entry) -> Values:
         """Return what a script knows as it starts."""
-        named, given = self._calls.get(script.path, (f"$SNAP/{script.path}", ("$@",)))
-        return Values(
-            self.variables, script=named, arguments=given, resolve=self._resolved
-        )
 
-    def _resolved(self, path: str) -> str:
-        entry = self._paths.locate(path).entry
-        return path if entry is None else f"$SNAP/{entry.path}"
+        def resolve(path: str) -> str:
+            entry = self._paths.locate(path).entry
+            return path if entry is None else f"$SNAP/{entry.path}"
+
+        named, given = self._calls.get(script.path, (f"$SNAP/{script.path}", ("$@",)))
+        return Values(self.variables, script=named, arguments=given, resolve=resolve)
 
     def _follow_shell_script(self, script: Entry, text: str) -> None:
         known = len(self.called)
@@ -358,28 +353,27 @@ class _Walk:
         invocation = Invocation(words=tuple(words), folder=folder)
         self.invocations.append(invocation)
         if not self._start_if_shipped(words[0]):
-            self._start_interpreter_elsewhere(words[0], needed_by)
+            entry = None if "/" in words[0] else self._paths.program(words[0])
+            if entry is not None:
+                self._add(entry)
+            elif self._elsewhere != "missing":  # the base may have it
+                self._miss(words[0], needed_by, self._elsewhere)
+        self._start_arguments(invocation, runtime.main_file)
+        return True
+
+    def _start_arguments(self, invocation: Invocation, main_file: str) -> None:
+        """Start what the arguments of an interpreter name."""
+        words = invocation.words
         for option, value in itertools.pairwise(words):
             if option in _MODULE_PATHS:  # of Java: directories of archives
-                for each in value.split(":"):
-                    for place in invocation.places(each):
-                        list(map(self._add, self._paths.matching(f"{place}/*")))
+                for place in itertools.chain(*map(invocation.places, value.split(":"))):
+                    for archive in self._paths.matching(f"{place}/*"):
+                        self._add(archive)
         for word in words[1:]:
             if not word.startswith("-"):
                 places = invocation.places(word)
-                main_files = [
-                    posixpath.join(each, runtime.main_file) for each in places
-                ]
-                any(map(self._start_if_shipped, (*places, *main_files)))
-        return True
-
-    def _start_interpreter_elsewhere(self, name: str, needed_by: str) -> None:
-        """Start an interpreter by its bare name, or one that the base may have."""
-        entry = None if "/" in name else self._paths.program(name)
-        if entry is not None:
-            self._add(entry)
-        elif self._elsewhere != "missing":
-            self._miss(name, needed_by, self._elsewhere)
+                mains = [posixpath.join(each, main_file) for each in places]
+                any(map(self._start_if_shipped, (*places, *mains)))
 
     def _program(self, word: str, script: Entry, values: Values) -> Entry | None:
         """Return the program that a command's word names."""
@@ -408,16 +402,6 @@ class _Walk:
                 places.append(f"{posixpath.dirname(script.path)}/{rest}")
             found = map(self._paths.matching, places)
             yield from next(filter(None, found), ())
-
-
-def runtime_of(name: str) -> Runtime | None:
-    """Return the runtime whose interpreter has this name, if there is one."""
-    known = (
-        each
-        for each in RUNTIMES
-        if each.mapped.fullmatch(name) or (name and each.interpreter == name)
-    )
-    return next(known, None)
 
 
 def _split_command(command: str) -> list[str]:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import itertools
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .shell_values import MAX_VARIANTS, Values, simple_commands
+from .shell_values import MAX_VARIANTS, Command, Values, simple_commands
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -43,34 +42,25 @@ _WITH_VALUE = frozenset({"-u", "-n", "-k", "-c", "-p", "--chdir", "-C"})
 _NUMBER = re.compile(r"[\d.,:-]+[smhd]?")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shebang:
-    """A script's first line.
-
-    :param interpreter: what runs it: a path, or a bare name after ``env``.
-    :param shell: whether that is a POSIX shell or one that reads like it.
-    """
-
-    interpreter: str
-    shell: bool
-
-
-def parse_shebang(text: bytes) -> Shebang | None:
-    """Return a script's interpreter, ``None`` if there is no ``#!`` line.
+def script_interpreter(text: bytes) -> str:
+    """Return what runs a script, a path or a bare name; empty if it has no ``#!`` line.
 
     ``/usr/bin/env NAME`` (also with ``-S`` and assignments) names NAME.
     """
     match = _SHEBANG.match(text)
     if match is None:
-        return None
+        return ""
     interpreter = match["program"].decode(errors="replace")
     if interpreter.rpartition("/")[2] == "env":
         words = (match["argument"] or b"").decode(errors="replace").split()
         named = [word for word in words if word[0] != "-" and "=" not in word]
         interpreter = named[0] if named else interpreter
-    return Shebang(
-        interpreter=interpreter, shell=interpreter.rpartition("/")[2] in _SHELLS
-    )
+    return interpreter
+
+
+def is_shell(interpreter: str) -> bool:
+    """Return whether a script's interpreter reads as a POSIX shell does."""
+    return interpreter.rpartition("/")[2] in _SHELLS
 
 
 def shell_words(text: str) -> Iterator[str]:
@@ -79,12 +69,15 @@ def shell_words(text: str) -> Iterator[str]:
         yield from itertools.chain(*variants)
 
 
-def shell_commands(text: str, values: Values) -> Iterator[tuple[tuple[str, ...], ...]]:
+Variants = tuple[tuple[str, ...], ...]
+"""Of one command: its words, for each value that its program may have."""
+
+
+def shell_commands(text: str, values: Values) -> Iterator[Variants]:
     """Yield the words of each simple command of a script, variables followed.
 
     All branches are taken, in the order of the script; functions where they are called,
-    or else at the end. A command has a variant for each value that its program may
-    have. Directories change as a command is yielded.
+    or else at the end. Directories change as a command is yielded.
     """
     yield from _Script(values).commands(text)
 
@@ -124,23 +117,21 @@ class _Script:
 
     def __init__(self, values: Values) -> None:
         self._values = values
-        self._functions: dict[str, list[tuple[list[str], str]]] = {}
+        self._functions: dict[str, list[Command]] = {}
         self._called: set[str] = set()
         self._left = MAX_COMMANDS
 
-    def commands(self, text: str) -> Iterator[tuple[tuple[str, ...], ...]]:
+    def commands(self, text: str) -> Iterator[Variants]:
         """Yield the variants of each command."""
         yield from self._run(text, 0)
         for name in [*self._functions]:
             if name not in self._called:
                 yield from self._each(self._functions[name], 0)
 
-    def _run(self, text: str, depth: int) -> Iterator[tuple[tuple[str, ...], ...]]:
+    def _run(self, text: str, depth: int) -> Iterator[Variants]:
         yield from self._each([*simple_commands(text.replace("\r\n", "\n"))], depth)
 
-    def _each(
-        self, commands: list[tuple[list[str], str]], depth: int
-    ) -> Iterator[tuple[tuple[str, ...], ...]]:
+    def _each(self, commands: list[Command], depth: int) -> Iterator[Variants]:
         at = 0
         while at < len(commands) and self._left > 0:
             self._left -= 1
@@ -153,9 +144,7 @@ class _Script:
             else:
                 yield from self._command(words, depth)
 
-    def _command(
-        self, command: list[str], depth: int
-    ) -> Iterator[tuple[tuple[str, ...], ...]]:
+    def _command(self, command: list[str], depth: int) -> Iterator[Variants]:
         words = self._without_assignments(command)
         place = command_place(words)
         program, given = "".join(words[place : place + 1]), words[place + 1 :]
@@ -177,38 +166,27 @@ class _Script:
         elif program in ("cd", "pushd"):
             self._values.change_folder([*self._values.words(given)])
         elif words:
-            yield from self._variants(words, program)
-
-    def _variants(
-        self, words: list[str], program: str
-    ) -> Iterator[tuple[tuple[str, ...], ...]]:
-        count = min(MAX_VARIANTS, len(self._values.expand(program)))
-        variants = (tuple(self._values.words(words, each)) for each in range(count))
-        if found := tuple(filter(None, dict.fromkeys(variants))):
-            yield found
+            count = min(MAX_VARIANTS, len(self._values.expand(program)))
+            variants = (tuple(self._values.words(words, each)) for each in range(count))
+            if found := tuple(filter(None, dict.fromkeys(variants))):
+                yield found
 
     def _without_assignments(self, command: list[str]) -> list[str]:
         """Take what a command assigns, and return its other words."""
         words = []
         for word in command:
-            assignment = _ASSIGNMENT.fullmatch(word)
-            if assignment is None:
-                words.append(word)
+            if match := _ASSIGNMENT.fullmatch(word):
+                name, value, append = match["name"], match["value"], match["append"]
+                self._values.assign(name, value, append=bool(append))
             else:
-                self._values.assign(
-                    assignment["name"],
-                    assignment["value"],
-                    append=bool(assignment["append"]),
-                )
+                words.append(word)
         if words[:1] == ["for"] and words[2:3] == ["in"]:
             for value in words[3:]:
                 self._values.assign(words[1], value)
         return words
 
 
-def _function_name(
-    words: list[str], operator: str, behind: list[tuple[list[str], str]]
-) -> str:
+def _function_name(words: list[str], operator: str, behind: list[Command]) -> str:
     """Return the name of the function that begins here, empty if none does."""
     if words[:1] == ["function"] and len(words) > 1:
         return words[1]
@@ -216,7 +194,7 @@ def _function_name(
     return words[0] if len(words) == 1 and operator == "()" and braced else ""
 
 
-def _end_of_body(commands: list[tuple[list[str], str]], start: int) -> int:
+def _end_of_body(commands: list[Command], start: int) -> int:
     """Return where the commands of a function end."""
     depth = 1 if start and "{" in commands[start - 1][0] else 0
     for at in range(start, len(commands)):

@@ -83,8 +83,12 @@ def unknown_before(path: str) -> str:
     return path[end + 1 :] if path[end : end + 1] == "/" else ""
 
 
-def simple_commands(text: str) -> Iterator[tuple[list[str], str]]:
-    """Yield the words of each simple command, and the operator behind it."""
+Command = tuple[list[str], str]
+"""The words of a simple command, and the operator behind it."""
+
+
+def simple_commands(text: str) -> Iterator[Command]:
+    """Yield the simple commands of a text."""
     command: list[str] = []
     for word in (*split_words(text), Operator("\n")):
         if not isinstance(word, Operator):
@@ -205,18 +209,13 @@ class Values:
         yield [text[at:]]
 
     def _known(self, name: str) -> list[str] | None:
-        if name == "SNAP":
-            return ["$SNAP"]
-        if name == "0":
-            return [self.script]
-        if name == "BASH_SOURCE":
-            return [self.source]
-        if name == "PWD":
-            return [self.folder] if self.folder else None
-        if name.isdigit():
+        if name.isdigit() and name != "0":
             given = self.arguments[int(name) - 1 : int(name)]
             return given if given and given[0] not in ARGUMENTS else None
-        return self._values.get(name)
+        if name == "PWD":
+            return [self.folder] if self.folder else None
+        own = {"SNAP": "$SNAP", "0": self.script, "BASH_SOURCE": self.source}
+        return [own[name]] if name in own else self._values.get(name)
 
     def _parameter(self, text: str, depth: int) -> list[str] | None:
         match = _PARAMETER.fullmatch(text)
@@ -236,22 +235,17 @@ class Values:
         if known is None:
             return None
         self._left -= sum(map(len, known)) * (1 + operand.count("*"))
-        return [_cut(value, operator, self._first(operand, depth)) for value in known]
-
-    def _first(self, text: str, depth: int) -> str:
-        return self.expand(text, depth + 1)[0]
+        pattern = self.expand(operand, depth + 1)[0]
+        return [_cut(value, operator, pattern) for value in known]
 
     def _output(self, text: str, depth: int) -> list[str] | None:
         """Return what commands print, None if only the run time knows."""
         if len(text) > MAX_CHARACTERS or depth > MAX_DEPTH:
             return None
         commands = [*simple_commands(text)]
-        filters = (
-            following[0][0]
-            for (_, operator), (following) in itertools.pairwise(commands)
-            if operator in ("|", "|&")
-        )
-        if not {*filters} <= _FILTERS:
+        pairs = itertools.pairwise(commands)
+        piped = {words[0] for (_, by), (words, _) in pairs if by in ("|", "|&")}
+        if not piped <= _FILTERS:
             return None
         widths = [
             len(self.expand(word, depth + 1)) for words, _ in commands for word in words
@@ -280,23 +274,22 @@ class Values:
             return self.folder or None
         if not operands or _UNKNOWN.search(" ".join(operands)):
             return None
-        return self._printed(program, operands)
-
-    def _printed(self, program: str, operands: Sequence[str]) -> str | None:
-        """Return what a command prints whose operands are known."""
-        first, last = operands[0], operands[-1]
-        lines: dict[str, Callable[[], str]] = {
-            "basename": lambda: posixpath.basename(first).removesuffix(
-                "".join(operands[1:])
-            ),
-            "dirname": lambda: posixpath.dirname(last.rstrip("/")) or ".",
-            "echo": lambda: " ".join(operands),
-            "ls": lambda: f"{last} -> {self._resolve(self._joined(last))}",
-            "readlink": lambda: self._resolve(self._joined(last)),
-            **dict.fromkeys(("command", "printf", "type", "which"), lambda: last),
-        }
-        lines["realpath"] = lines["readlink"]
-        return lines[program]() if program in lines else None
+        line, last = None, operands[-1]
+        match program:
+            case "basename":
+                suffix = "".join(operands[1:])
+                line = posixpath.basename(operands[0]).removesuffix(suffix)
+            case "dirname":
+                line = posixpath.dirname(last.rstrip("/")) or "."
+            case "echo":
+                line = " ".join(operands)
+            case "ls":
+                line = f"{last} -> {self._resolve(self._joined(last))}"
+            case "readlink" | "realpath":
+                line = self._resolve(self._joined(last))
+            case "command" | "printf" | "type" | "which":
+                line = last
+        return line
 
     def _joined(self, path: str) -> str:
         """Return a path from the current directory, empty if it isn't known."""

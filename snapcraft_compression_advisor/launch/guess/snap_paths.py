@@ -12,7 +12,7 @@ from ...payload.stack import StackedPayload, layers_of, provides
 from ...squashfs.entry import EntryKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from ...payload.inventory import Entry
     from ...payload.source import Payload
@@ -33,7 +33,12 @@ class SnapPaths(PathResolver):
 
     def __init__(self, payload: Payload) -> None:
         super().__init__(payload.inventory, snap_name=payload.snap.name)
-        self._layout = dict(_layout(payload.snap.layout))
+        self._layout = {
+            posixpath.normpath(place): source
+            for place, item in payload.snap.layout.items()
+            for source in (item.get(kind) for kind in ("bind", "bind-file", "symlink"))
+            if isinstance(source, str) and source.startswith(("$SNAP/", "${SNAP}/"))
+        }
         self._rooted = payload.snap.base_name in _NO_FILES
         self._stack = payload if isinstance(payload, StackedPayload) else None
 
@@ -84,7 +89,7 @@ class SnapPaths(PathResolver):
             and posixpath.dirname(each) == inside
             and fnmatchcase(posixpath.basename(each), pattern)
         )
-        return tuple(entry for entry in found if entry is not None)
+        return tuple(filter(None, found))
 
     def only_one(self, pattern: str) -> Entry | None:
         """Return the file whose path from the root a pattern names, if it is one."""
@@ -99,17 +104,8 @@ class SnapPaths(PathResolver):
 
     def program(self, name: str) -> Entry | None:
         """Return the program of a bare name, as a shell would look it up."""
-        found = (self.file(f"{folder}/{name}") for folder in PROGRAM_FOLDERS)
-        return next((entry for entry in found if entry is not None), None)
-
-
-def _layout(layout: Mapping[str, Mapping[str, object]]) -> Iterator[tuple[str, str]]:
-    """Yield each laid-out path with its source in the snap."""
-    for place, item in layout.items():
-        for kind in ("bind", "bind-file", "symlink"):
-            source = item.get(kind)
-            if isinstance(source, str) and source.startswith(("$SNAP/", "${SNAP}/")):
-                yield posixpath.normpath(place), source
+        places = (f"{folder}/{name}" for folder in PROGRAM_FOLDERS)
+        return next(filter(None, map(self.file, places)), None)
 
 
 CONTENT_SUPPLIER = "base or content snap"

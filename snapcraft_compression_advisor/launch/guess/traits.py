@@ -1,74 +1,129 @@
-"""What a program is by its ELF file: its language, a launcher, what it carries."""
+"""What a program's ELF file tells: its language, what it carries, if it opens OpenGL.
+
+OpenGL's driver and compiler (libLLVM) are up to 80 MB of a launch. A library of OpenGL
+in the closure doesn't open them; a program's own calls and its toolkit do.
+"""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
+from ...core.units import MIB
 from ...payload.elf import BrokenElfError, elf_of
 from ...payload.elf_symbols import LEAST_CARRIED_BYTES, carried_parts, language_of
 from .own_files import is_data
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from ...payload.elf import Elf
     from ...payload.inventory import Entry
     from ...payload.source import Payload
 
-NODE_IN_ONE = "Node program in one file"
-FROZEN_PYTHON = "Python program frozen by PyInstaller"
-CARRYING = "program that carries its files"
+_CARRYING = "program that carries its files"
 _CARRIED_BY = {
     ".NET": ".NET program in one file",
-    "Node": NODE_IN_ONE,
-    "PyInstaller": FROZEN_PYTHON,
+    "Node": "Node program in one file",
+    "PyInstaller": "Python program frozen by PyInstaller",
 }
 
 TRAITS = (
     *_CARRIED_BY.values(),
-    CARRYING,
+    _CARRYING,
     "program in Bun",
     "program in Go",
     "program in Haskell",
     "program in Rust",
 )
+"""Kinds of programs by themselves; they trigger rules, too."""
+
+_T = TypeVar("_T")
+STARTER_MAX_BYTES = MIB
+"""Of a program that only starts another: a launcher written in C."""
+
+_STARTS = re.compile(rb"\0(exec[lv]p?e?|posix_spawnp?)(?=\0)")
+_NAMES = re.compile(
+    rb"\0(gl[A-Z]|glX[A-Z]|egl[A-Z]|vk[A-Z]|epoxy_|glut[A-Z]|glfw[A-Z]|SDL_GL_"
+    rb"|SDL_CreateRenderer|SDL_Vulkan_|gtk_gl_area_|gdk_gl_)"
+)
+"""Beginnings of dynamic symbols of a program that calls OpenGL."""
+
+_WINDOW_NAMES = re.compile(
+    rb"\0(glutCreateWindow|glfwCreateWindow|SDL_GL_|SDL_CreateRenderer|SDL_Vulkan_"
+    rb"|_ZN2sf(6|12Render)Window|al_create_display)"
+)
+"""Of libraries that games use: a window of theirs opens the driver at once."""
+
+_OPENED_NAME = re.compile(rb"\0(lib(?:GL|EGL|GLX|GLESv2|vulkan)\.so(?:\.\d)?)(?=\0)")
+_OPENS = b"\0dlopen\0"
+
+DRIVER_WAYS = "mesa-driver"
+"""How the ways of OpenGL's driver, and of the libraries that it links, begin."""
+
+_DRIVER = re.compile(r"(libgallium|libLLVM)\S*")
+_DRIVER_STUB = re.compile(r"libdril_dri\.so")
 
 
-def program_trait(payload: Payload, program: Entry) -> str:
-    """Return which kind of program it is by itself, one of ``TRAITS``; else empty."""
-    if is_data(program.path):
-        return ""
+def program_traits(payload: Payload, program: Entry) -> Iterator[str]:
+    """Yield what triggers rules: how it opens OpenGL's driver; one of ``TRAITS``."""
+    name = program.path.rpartition("/")[2]
+    for tell in (_opengl, lambda elf: _trait(elf, name)):
+        if told := _told(payload, program, tell):
+            yield told
+
+
+def starts_others(payload: Payload, program: Entry) -> bool:
+    """Return whether a small program calls what starts others."""
+    return program.size_bytes <= STARTER_MAX_BYTES and bool(
+        _told(payload, program, lambda elf: _STARTS.search(elf.dynamic_names()))
+    )
+
+
+def _told(payload: Payload, program: Entry, tell: Callable[[Elf], _T]) -> _T | None:
+    """Return what an ELF file tells, ``None`` if it is none or broken."""
     try:
-        elf = elf_of(payload, program)
-        return _trait(elf, program) if elf is not None else ""
+        elf = None if is_data(program.path) else elf_of(payload, program)
+        return tell(elf) if elf is not None else None
     except BrokenElfError:
-        return ""
+        return None
 
 
-def _trait(elf: Elf, program: Entry) -> str:
+def _trait(elf: Elf, name: str) -> str:
     carries = bool(carried_parts(elf))
     if not carries and elf.size_bytes < LEAST_CARRIED_BYTES:
         return ""
     language = language_of(elf)
     if carries:
-        return _CARRIED_BY.get(language, CARRYING)
+        return _CARRIED_BY.get(language, _CARRYING)
     if language == "Node":
-        own = program.path.rpartition("/")[2] in ("node", "nodejs")
-        return "" if own or "libffmpeg.so" in elf.linkage().needed else NODE_IN_ONE
+        own = name in ("node", "nodejs") or "libffmpeg.so" in elf.linkage().needed
+        return "" if own else _CARRIED_BY["Node"]
     return f"program in {language}" if language else ""
 
 
-STARTER_MAX_BYTES = 1024 * 1024
-"""Of a program that only starts another: a launcher written in C."""
+def _opengl(elf: Elf) -> str:
+    names = elf.dynamic_names()
+    if _WINDOW_NAMES.search(names):
+        # What draws by OpenGL in a toolkit's window may open the driver later.
+        return "makes a window of OpenGL"
+    if _NAMES.search(names):
+        return "imports OpenGL"
+    linked = elf.linkage().needed if _OPENS in names else ()
+    opened = _OPENED_NAME.findall(elf.constants()) if _OPENS in names else ()
+    unlinked = any(name.decode() not in linked for name in opened)
+    return "opens OpenGL by name" if unlinked else ""
 
-_STARTS = re.compile(rb"\0(exec[lv]p?e?|posix_spawnp?)(?=\0)")
 
+def opengl_way(way: str, name: str) -> str:
+    """Return the way of a file that a rule of OpenGL named, or a library of such a one.
 
-def starts_others(payload: Payload, program: Entry) -> bool:
-    """Return whether a small program calls what starts others."""
-    if is_data(program.path) or program.size_bytes > STARTER_MAX_BYTES:
-        return False
-    try:
-        elf = elf_of(payload, program)
-        return bool(elf is not None and _STARTS.search(elf.dynamic_names()))
-    except BrokenElfError:
-        return False
+    Since Mesa 24.2, the driver is a library that others link, and what was the driver
+    is a stub beside it.
+    """
+    rule, of, what = way.partition(" of ")
+    if _DRIVER_STUB.fullmatch(name):
+        return way.replace(DRIVER_WAYS, "mesa-stub")
+    if rule in ("glvnd", "glvnd-egl") and _DRIVER.fullmatch(name):
+        return f"{DRIVER_WAYS}{of}{what}"
+    return way

@@ -1,23 +1,44 @@
-"""Electron's applications: what their archive's program loads, and its first pages."""
+"""Electron's applications: what their archive's program loads, and its first pages.
+
+An archive is a header in JSON, and behind it the members side by side
+(https://github.com/electron/asar#format).
+"""
 
 from __future__ import annotations
 
+import json
 import posixpath
 import re
+import struct
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ....codecs.codec import DATA_BLOCK_BYTES
+from ....core.units import MIB
 from ....payload.elf import ELF_MAGIC
-from ....squashfs.entry import EntryKind
+from ....payload.inventory import block_count
 from ...launch_set import BlindSpot
-from .asar import Archive, open_archive
-from .node import MAX_NAMES, SCRIPTS, Modules, followed, some_of
-from .runtime import Loaded
+from .node import MAX_NAME_CHARACTERS, MAX_NAMES, SCRIPTS, Modules, followed, some_of
+from .runtime import MAX_MEMBERS_BYTES, MEMBER_MAX_BYTES, Loaded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from ....payload.inventory import Entry
     from .runtime import StartedApp
+
+HEADER_MAX_BYTES = 8 * MIB
+"""How long a header is looked at; a member takes some 300 bytes of it."""
+
+MAX_LINKS = 40
+"""Links followed to one member, as the kernel does in one path (``namei.c``)."""
+
+_MAX_DIGITS = 19
+_SIZES = struct.Struct("<4I")
+"""Chromium's pickles of a number and of a string: of the number; of the second pickle;
+of that without this number; and of the JSON, without padding."""
+
+Node = dict[str, object]
 
 _CODE = "electron-code"
 _EXTENSION = "electron-extensions"
@@ -48,7 +69,7 @@ indented."""
 class _Program:
     """What the program in an archive reads."""
 
-    def __init__(self, archive: Archive) -> None:
+    def __init__(self, archive: _Archive) -> None:
         self._archive = archive
         self._modules = Modules(archive)
         self.computed = False
@@ -114,23 +135,17 @@ def _package(path: str) -> str | None:
 
 def loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
     """Yield what the code in archives loads, and what of it can't be known."""
-    for entry in _archives(app):
+    folders = {trigger.folder for trigger in app.triggers}
+    places = (posixpath.join(each, "resources", "app.asar") for each in sorted(folders))
+    beside = filter(None, map(app.paths.file, places))
+    scripts = app.scripts("electron", ".asar")
+    given = (entry for entry in scripts if entry.path.endswith(".asar"))
+    for entry in {each.path: each for each in (*given, *beside)}.values():
         yield from _loaded(app, entry)
 
 
-def _archives(app: StartedApp) -> tuple[Entry, ...]:
-    """Return the archives beside programs, and those that Electron is given."""
-    folders = {trigger.folder for trigger in app.triggers}
-    places = (posixpath.join(each, "resources", "app.asar") for each in sorted(folders))
-    given = [
-        each for each in app.scripts("electron", ".asar") if each.path.endswith(".asar")
-    ]
-    beside = filter(None, map(app.paths.file, places))
-    return tuple({entry.path: entry for entry in (*given, *beside)}.values())
-
-
 def _loaded(app: StartedApp, entry: Entry) -> Iterator[Loaded | BlindSpot]:
-    archive = open_archive(app.payload, entry, app.paths.file)
+    archive = _open_archive(app, entry)
     program = _Program(archive) if archive is not None else None
     files = program.files() if program is not None else ()
     if archive is None or program is None or not files:
@@ -152,7 +167,7 @@ def _loaded(app: StartedApp, entry: Entry) -> Iterator[Loaded | BlindSpot]:
 
 
 def _unpacked(
-    app: StartedApp, entry: Entry, archive: Archive, files: tuple[str, ...]
+    app: StartedApp, entry: Entry, archive: _Archive, files: tuple[str, ...]
 ) -> Iterator[Loaded]:
     """Yield files beside the archive: those reached, and extensions of their packages.
 
@@ -175,16 +190,149 @@ def _unpacked(
 
 def _extensions(app: StartedApp, archive: Entry) -> Iterator[Entry]:
     """Yield the unpacked parts in C."""
-    for path, entry in app.payload.inventory.entries.items():
-        if (
-            path.endswith(".node")
-            and path.startswith(f"{archive.path}.unpacked/")
-            and entry.kind is EntryKind.FILE
-        ):
+    for entry in app.files(".node"):
+        if entry.path.startswith(f"{archive.path}.unpacked/"):
             yield entry
 
 
 def _machine(app: StartedApp, entry: Entry) -> bytes:
     """Return what an ELF file runs on, nothing for any other file."""
-    head = app.payload.read(entry.path, offset=0, length=20)
+    head = app.source(entry, 20)
     return head[4:6] + head[18:20] if head.startswith(ELF_MAGIC) else b""
+
+
+def _open_archive(app: StartedApp, entry: Entry) -> _Archive | None:
+    """Return an archive, ``None`` if it is broken or its header too long."""
+    head = app.source(entry, _SIZES.size)
+    if len(head) < _SIZES.size:
+        return None
+    _, header_bytes, _, text_bytes = _SIZES.unpack(head)
+    start = _SIZES.size // 2 + header_bytes
+    end = _SIZES.size + text_bytes
+    if text_bytes > HEADER_MAX_BYTES or not end <= start <= entry.size_bytes:
+        return None
+    text = app.payload.read(entry.path, offset=_SIZES.size, length=text_bytes)
+    try:
+        root = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return _Archive(app, entry, root, start) if isinstance(root, dict) else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Member:
+    """A file of an archive.
+
+    :param start: where it starts in the archive, and ``end`` where it ends.
+    :param unpacked: the file beside the archive that holds it instead.
+    """
+
+    start: int = 0
+    end: int = 0
+    unpacked: Entry | None = None
+
+
+class _Archive:
+    """The files of an archive, looked for by their paths in it.
+
+    :param start: where the members start.
+    :ivar exhausted: whether more was asked for than is read of one archive.
+    """
+
+    def __init__(self, app: StartedApp, entry: Entry, root: Node, start: int) -> None:
+        self._app = app
+        self._entry = entry
+        self._root = root
+        self._start = start
+        self._left_bytes = MAX_MEMBERS_BYTES
+        self.exhausted = False
+
+    def find(self, path: str) -> str | None:
+        """Return the path of the file that a path leads to, links followed."""
+        found = self._locate(path)
+        return found[0] if found and self._member(*found) else None
+
+    def has_folder(self, path: str) -> bool:
+        """Return whether there is a directory of this path."""
+        found = self._locate(path)
+        return found is not None and "files" in found[1]
+
+    def read(self, path: str) -> bytes:
+        """Return the start of a file; nothing once too much of the archive was read."""
+        member = self.member(path)
+        if member is None:
+            return b""
+        file = member.unpacked or self._entry
+        size = file.size_bytes if member.unpacked else member.end - member.start
+        length = min(size, MEMBER_MAX_BYTES)
+        if length > self._left_bytes:
+            self.exhausted = True
+            return b""
+        self._left_bytes -= length
+        read = self._app.payload.read
+        return read(file.path, offset=member.start, length=length)
+
+    def member(self, path: str) -> _Member | None:
+        """Return where a file is, ``None`` if there is none."""
+        found = self._locate(path)
+        return self._member(*found) if found is not None else None
+
+    def blocks(self, paths: Iterable[str]) -> frozenset[int]:
+        """Return the data blocks of the archive that hold files, or its header."""
+        ranges = [(0, self._start)]
+        for path in paths:
+            member = self.member(path)
+            if member is not None and member.end > member.start:
+                ranges.append((member.start, member.end))
+        return frozenset(_blocks(sorted(ranges)))
+
+    def _locate(self, path: str) -> tuple[str, Node] | None:
+        """Return what is at a path, and its path without links."""
+        for _ in range(MAX_LINKS):
+            if len(path) > MAX_NAME_CHARACTERS:
+                return None
+            path = posixpath.normpath(path)
+            node, link = self._walk([part for part in path.split("/") if part != "."])
+            if node is None:
+                return None
+            if link is None:
+                return path, node
+            path = link
+        return None
+
+    def _walk(self, parts: list[str]) -> tuple[Node | None, str | None]:
+        """Return what is at a path, or where the first link on it leads."""
+        node = self._root
+        for number, part in enumerate(parts, 1):
+            files = node.get("files")
+            child = files.get(part) if isinstance(files, dict) else None
+            if not isinstance(child, dict):
+                return None, None
+            node = child
+            link = node.get("link")
+            if isinstance(link, str):
+                return node, posixpath.join(link, *parts[number:])
+        return node, None
+
+    def _member(self, path: str, node: Node) -> _Member | None:
+        size, offset = node.get("size"), node.get("offset")
+        if node.get("unpacked"):
+            beside = self._app.paths.file(f"{self._entry.path}.unpacked/{path}")
+            return _Member(unpacked=beside) if beside is not None else None
+        if not isinstance(size, int) or not isinstance(offset, str):
+            return None
+        if not (offset.isdecimal() and len(offset) <= _MAX_DIGITS and size >= 0):
+            return None
+        start = self._start + int(offset)
+        if start + size > self._entry.size_bytes:
+            return None
+        return _Member(start=start, end=start + size)
+
+
+def _blocks(ranges: Iterable[tuple[int, int]]) -> Iterator[int]:
+    """Yield the blocks of ranges in ascending order of their starts, each once."""
+    behind = 0
+    for start, end in ranges:
+        first = max(behind, start // DATA_BLOCK_BYTES)
+        behind = max(behind, block_count(end))
+        yield from range(first, behind)

@@ -1,30 +1,48 @@
-"""GJS programs: what the JavaScript of GNOME imports, much of it out of GResources."""
+"""GJS programs: what the JavaScript of GNOME imports, much of it out of GResources.
+
+A compiled bundle of resources is laid out as GLib's ``gvdb``.
+"""
 
 from __future__ import annotations
 
 import posixpath
 import re
+import struct
+import zlib
 from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ....squashfs.entry import EntryKind
+from ....core.units import MIB
 from ...launch_set import BlindSpot
-from .gresource import resource_files
 from .introspection import introspected
-from .runtime import Loaded
+from .runtime import MAX_MEMBERS_BYTES, MEMBER_MAX_BYTES, Loaded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ....payload.inventory import Entry
+    from ....payload.source import Payload
     from .runtime import StartedApp
-
-SOURCE_MAX_BYTES = 1024 * 1024
-"""How much of a file is looked at."""
 
 MAX_FILES = 1000
 """Files followed from one program; the largest applications have some hundred."""
+
+RESOURCE_MAX_BYTES = 32 * MIB
+"""How much of a bundle is looked at."""
+
+MAX_ITEMS = 20_000
+"""Files and directories of one bundle."""
+
+_MAGIC = b"GVariant"
+_HEADER = struct.Struct("<8sIIII")
+_TABLE = struct.Struct("<II")
+_ITEM = struct.Struct("<IIIHBxII")
+_CONTENT = struct.Struct("<II")
+_BLOOM_MASK = (1 << 27) - 1
+_MAX_DEPTH = 64
+_TYPE = b"\0(uuay)"
+_COMPRESSED = 1
 
 STARTUP_NAMESPACES = ("GLib", "GObject", "Gio", "GjsPrivate")
 """What GJS itself loads before the program."""
@@ -87,12 +105,7 @@ class _Search:
 
     def __init__(self, app: StartedApp) -> None:
         self._app = app
-        self._entries = app.payload.inventory.entries
-        self._bundles = [
-            entry
-            for path, entry in self._entries.items()
-            if path.endswith(".gresource") and entry.kind is EntryKind.FILE
-        ]
+        self._bundles = [*app.files(".gresource")]
         self._seen: set[str] = set()
         self.reading = _Reading()
         self.blind_spots: dict[BlindSpot, None] = {}
@@ -105,9 +118,7 @@ class _Search:
             self.reading.identifiers[posixpath.basename(script.path)] = None
         while pending and len(self._seen) <= MAX_FILES:
             script = pending.popleft()
-            source = self._app.payload.read(
-                script.path, offset=0, length=SOURCE_MAX_BYTES
-            )
+            source = self._app.source(script)
             self._note(source, script.path)
             for bundle in self._new_bundles():
                 yield Loaded(entry=bundle, way="gjs-resource")
@@ -148,17 +159,14 @@ class _Search:
                 for end in range(1, len(parts) + 1):
                     name = "/".join(parts[:end])
                     places.extend(f"{each}/{name}.js" for each in folders)
-        for place in dict.fromkeys(places):
-            entry = self._entries.get(place)
-            if entry is not None and entry.kind is EntryKind.FILE:
-                yield entry
+        yield from filter(None, map(self._app.file, dict.fromkeys(places)))
 
     def _data_folders(self) -> Iterator[str]:
         """Yield where ``imports.package`` searches the modules of an application."""
         for name in self.reading.identifiers:
             for place in (f"usr/share/{name}", f"share/{name}"):
                 for folder in (place, f"{place}/js"):
-                    if folder in self._entries:
+                    if folder in self._app.payload.inventory.entries:
                         yield folder
 
 
@@ -172,3 +180,61 @@ def loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
     yield from search.blind_spots
     if not scripts and app.programs.started:
         yield BlindSpot(reason="embedded-code", where=app.programs.started[0].path)
+
+
+def resource_files(
+    payload: Payload, entry: Entry, suffix: str
+) -> Iterator[tuple[str, bytes]]:
+    """Yield name and content of the files with a suffix; none if it is broken."""
+    content = payload.read(entry.path, offset=0, length=RESOURCE_MAX_BYTES)
+    total = 0
+    for name, start, end in _members(content):
+        if name.endswith(suffix) and total <= MAX_MEMBERS_BYTES:
+            member = _member(content[start:end])
+            total += len(member)
+            yield name, member
+
+
+def _members(content: bytes) -> Iterator[tuple[str, int, int]]:
+    """Yield name, start and end of each file (``gvdb-format.h`` of GLib)."""
+    try:
+        magic, _, _, start, end = _HEADER.unpack_from(content)
+        if magic != _MAGIC:
+            return
+        bloom_words, buckets = _TABLE.unpack_from(content, start)
+        first = start + _TABLE.size + 4 * ((bloom_words & _BLOOM_MASK) + buckets)
+        count = min((end - first) // _ITEM.size, MAX_ITEMS)
+        items = [
+            _ITEM.unpack_from(content, first + _ITEM.size * n) for n in range(count)
+        ]
+    except struct.error:
+        return
+    names = _names(content, [(item[1], item[2], item[3]) for item in items])
+    for name, item in zip(names, items, strict=True):
+        if item[4] == ord("v") and name:
+            yield name, item[5], item[6]
+
+
+def _names(content: bytes, items: list[tuple[int, int, int]]) -> Iterator[str]:
+    """Yield the names of items: that of the parent, and what follows."""
+    for number in range(len(items)):
+        parts: list[bytes] = []
+        place = number
+        while place < len(items) and len(parts) < _MAX_DEPTH:  # no parent is large
+            place, start, size = items[place]
+            parts.append(content[start : start + size])
+        yield b"".join(reversed(parts)).decode(errors="replace")
+
+
+def _member(value: bytes) -> bytes:
+    """Return the content in a value of the type ``(uuay)``: length, flags, bytes."""
+    if len(value) < _CONTENT.size or not value.endswith(_TYPE):
+        return b""
+    size, flags = _CONTENT.unpack_from(value)
+    data = value[_CONTENT.size : -len(_TYPE)]
+    if not flags & _COMPRESSED:
+        return data[: min(size, MEMBER_MAX_BYTES)]
+    try:
+        return zlib.decompressobj().decompress(data, MEMBER_MAX_BYTES)
+    except zlib.error:
+        return b""

@@ -12,15 +12,13 @@ from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
 from ....payload.elf import ELF_MAGIC
-from ....squashfs.entry import EntryKind
 from ...launch_set import BlindSpot
-from .runtime import Loaded
+from .runtime import SOURCE_MAX_BYTES, Loaded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
 
     from ....payload.inventory import Entry
-    from ....payload.source import Payload
     from .runtime import StartedApp
 
 MAX_FILES = 5000
@@ -31,9 +29,6 @@ MAX_NAMES = 1000
 
 MAX_NAME_CHARACTERS = 4095
 """Of a name that can be a file's: the kernel's PATH_MAX."""
-
-SOURCE_MAX_BYTES = 1024 * 1024
-"""How much of a file is looked at."""
 
 _REQUIRED = re.compile(
     rb"""(?:\brequire\(\s*|\bimport\s*(?:\(\s*)?|\bfrom\s*)["'](?P<name>[^"'\n]+)["']"""
@@ -73,23 +68,19 @@ class Sources(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Shipped:
-    """The files of a payload.
+    """The files of a payload."""
 
-    :param entry: gives the file that a path of the payload leads to.
-    """
-
-    payload: Payload
-    entry: Callable[[str], Entry | None]
+    app: StartedApp
 
     def find(self, path: str) -> str | None:
-        found = self.entry(path)
+        found = self.app.paths.file(path)
         return found.path if found is not None else None
 
     def read(self, path: str) -> bytes:
-        return self.payload.read(path, offset=0, length=SOURCE_MAX_BYTES)
+        return self.app.payload.read(path, offset=0, length=SOURCE_MAX_BYTES)
 
     def has_folder(self, path: str) -> bool:
-        return path in self.payload.inventory.entries
+        return path in self.app.payload.inventory.entries
 
 
 def required_names(source: bytes) -> Iterator[str]:
@@ -186,29 +177,27 @@ class Modules:
         if path is None or (names := description.get(field)) is None:
             return
         yield path
-        for target in (*_targets(names, name, {condition}), *_targets(names, name)):
-            place = posixpath.normpath(f"{package}/{target}")
-            if (file := self._sources.find(place)) is not None:
-                yield file
-                return
+        targets = (*_targets(names, name, {condition}), *_targets(names, name))
+        places = (posixpath.normpath(f"{package}/{target}") for target in targets)
+        if (file := self._first(places)) is not None:
+            yield file
 
     def files(self, path: str) -> Iterator[str]:
         """Yield the file of a module, and the ``package.json`` that names it."""
-        for suffix in _SUFFIXES:
-            file = self._sources.find(path + suffix)
-            if file is not None:
-                yield file
-                return
+        if (file := self._first(path + suffix for suffix in _SUFFIXES)) is not None:
+            yield file
+            return
         described, description = self._described(path)
         if described is not None:
             yield described
         main = description.get("main")
-        places = (f"{path}/{main}", f"{path}/{main}.js", f"{path}/{main}/index.js")
-        for place in (*(places if isinstance(main, str) else ()), f"{path}/index.js"):
-            file = self._sources.find(posixpath.normpath(place))
-            if file is not None:
-                yield file
-                return
+        named = (f"{path}/{main}", f"{path}/{main}.js", f"{path}/{main}/index.js")
+        places = (*(named if isinstance(main, str) else ()), f"{path}/index.js")
+        if (file := self._first(map(posixpath.normpath, places))) is not None:
+            yield file
+
+    def _first(self, places: Iterable[str]) -> str | None:
+        return next(filter(None, map(self._sources.find, places)), None)
 
     def _description(self, package: str) -> tuple[str | None, dict[str, object]]:
         """Return the path of a package's description, and what is in it."""
@@ -259,7 +248,7 @@ def loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
     """Yield what scripts require, and what of it can't be known."""
     scripts, starts = app.scripts("node", ".js"), set[str]()
     reached = {entry.path for entry in (*scripts, *app.programs.started)}
-    shipped = _Shipped(app.payload, app.paths.file)
+    shipped = _Shipped(app)
     modules = Modules(shipped)
 
     def reads(path: str) -> Iterator[str]:
@@ -298,11 +287,8 @@ def _natives(app: StartedApp, source: str) -> Iterator[Entry]:
         rf"|.*node_modules/(@{re.escape(name)}/|(@[^/]+/)?{re.escape(name)}-)"
         r"(cli-)?linux[^/]*/.*"
     )
-    for path, entry in app.payload.inventory.entries.items():
-        if entry.kind is EntryKind.FILE and own.fullmatch(path):
-            head = path.endswith(".wasm") or (
-                entry.executable
-                and app.payload.read(path, offset=0, length=4) == ELF_MAGIC
-            )
-            if head and not path.endswith((".node", ".so")):
+    for entry in app.files(""):
+        if own.fullmatch(entry.path) and not entry.path.endswith((".node", ".so")):
+            is_program = entry.executable and app.source(entry, 4) == ELF_MAGIC
+            if is_program or entry.path.endswith(".wasm"):
                 yield entry

@@ -9,10 +9,10 @@ from __future__ import annotations
 import posixpath
 import re
 from collections import deque
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from ....payload.elf import ELF_MAGIC
-from ....squashfs.entry import EntryKind
 from ...launch_set import BlindSpot
 from .runtime import Loaded
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 PROGRAM_MAX_BYTES = 16 * 1024 * 1024
 """How much of a program is searched for names of modules."""
 
-SOURCE_MAX_BYTES = 256 * 1024
+MODULE_MAX_BYTES = 256 * 1024
 """How much of a QML file, and of what describes a module, is looked at."""
 
 MAX_SOURCES = 200
@@ -50,13 +50,10 @@ class _Modules:
 
     def __init__(self, app: StartedApp) -> None:
         self._app = app
-        self._entries = app.payload.inventory.entries
         self._described: dict[str, Entry] = {}
-        for path, entry in self._entries.items():
-            if path.endswith("/qmldir") and entry.kind is EntryKind.FILE:
-                match = _MODULE.fullmatch(path)
-                if match is not None:  # of several versions, the last one
-                    self._described[match["uri"].replace("/", ".")] = entry
+        for entry in app.files("/qmldir"):
+            if match := _MODULE.fullmatch(entry.path):  # the last one of the versions
+                self._described[match["uri"].replace("/", ".")] = entry
         heads = {uri.partition(".")[0] for uri in self._described}
         self._wide = re.compile(
             b"(?:%s)(?:\\.\0(?:\\w\0)+)*"
@@ -83,35 +80,28 @@ class _Modules:
             seen.add(uri)
             yield Loaded(entry=described, way="qml-module")
             folder = posixpath.dirname(described.path)
-            text = self._read(described)
+            text = self._app.source(described, MODULE_MAX_BYTES)
             for match in _DESCRIBED.finditer(text):
-                if match["plugin"]:
-                    plugin = self._entries.get(
-                        f"{folder}/lib{match['plugin'].decode()}.so"
-                    )
-                    if plugin is not None and plugin.kind is EntryKind.FILE:
-                        yield Loaded(entry=plugin, way="qml-plugin")
-                        pending.extend(self.imported_by(self._read(plugin)))
-                else:
+                if not match["plugin"]:
                     pending.append((match["uri"] or match["style"]).decode())
-
-    def _read(self, entry: Entry) -> bytes:
-        return self._app.payload.read(entry.path, offset=0, length=SOURCE_MAX_BYTES)
+                elif plugin := self._app.file(
+                    f"{folder}/lib{match['plugin'].decode()}.so"
+                ):
+                    yield Loaded(entry=plugin, way="qml-plugin")
+                    content = self._app.source(plugin, MODULE_MAX_BYTES)
+                    pending.extend(self.imported_by(content))
 
 
 def _own_sources(app: StartedApp) -> Iterator[Entry]:
     """Yield the QML files in directories named after a program or below a script."""
     started = [entry.path for entry in app.programs.started]
     names = {posixpath.splitext(posixpath.basename(path))[0] for path in started}
-    count = 0
-    for path, entry in app.payload.inventory.entries.items():
-        if not path.endswith(".qml") or entry.kind is not EntryKind.FILE:
-            continue
-        if path in started or names & set(path.split("/")[:-1]):
-            yield entry
-            count += 1
-            if count >= MAX_SOURCES:
-                return
+    own = (
+        entry
+        for entry in app.files(".qml")
+        if entry.path in started or names & set(entry.path.split("/")[:-1])
+    )
+    yield from islice(own, MAX_SOURCES)
 
 
 def loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
@@ -121,11 +111,11 @@ def loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
     modules = _Modules(app)
     uris: dict[str, None] = {}
     for source in _own_sources(app):
-        content = app.payload.read(source.path, offset=0, length=SOURCE_MAX_BYTES)
+        content = app.source(source, MODULE_MAX_BYTES)
         uris.update(dict.fromkeys(modules.imported_by(content)))
         yield Loaded(entry=source, way="own-window")
     for program in app.programs.started:
-        content = app.payload.read(program.path, offset=0, length=PROGRAM_MAX_BYTES)
+        content = app.source(program, PROGRAM_MAX_BYTES)
         if content.startswith(ELF_MAGIC):
             uris.update(dict.fromkeys(modules.imported_by(content)))
     near = [each for each in app.triggers if each.near and _MAPPED.fullmatch(each.name)]

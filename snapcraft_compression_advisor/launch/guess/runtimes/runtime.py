@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import posixpath
 from dataclasses import dataclass, field
-from importlib import import_module
-from typing import TYPE_CHECKING
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, NamedTuple
 
+from ....core.units import MIB
 from ....payload.linkage import library_path
+from ....squashfs.entry import EntryKind
 from ...launch_set import BlindSpot
 
 if TYPE_CHECKING:
@@ -17,8 +19,34 @@ if TYPE_CHECKING:
     from ....payload.inventory import Entry
     from ....payload.linkage import Unresolved
     from ....payload.source import Payload
-    from ..families import Family, Trigger
     from ..snap_paths import SnapPaths
+
+SOURCE_MAX_BYTES = MIB
+"""How much of a source is looked at."""
+
+MEMBER_MAX_BYTES = MIB
+"""How much of a file in an archive is looked at."""
+
+MAX_MEMBERS_BYTES = 16 * MIB
+"""How much is read of one archive."""
+
+
+class Trigger(NamedTuple):
+    """What may make rules apply: a mapped library, a program, a word of a command.
+
+    :param folder: where it is, empty for a word.
+    :param near: whether it was started itself, or linked by what was, or by a part in C
+        of a script.
+    :param opens: whether it would open windows: what was started, whatever that links,
+        by however many libraries, and what modules link themselves.
+    :param optional: whether only a part brought it in that other desktops load.
+    """
+
+    name: str
+    folder: str = ""
+    near: bool = False
+    opens: bool = False
+    optional: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +54,7 @@ class Loaded:
     """A file that programs of a runtime load.
 
     :param way: how priors call files that are found like this one.
-    :param needs: likewise, the libraries that it links; as itself by default.
+    :param needs: the way of the libraries that it links; its own by default.
     :param library: whether it is loaded as a library.
     :param reached: of an archive, the data blocks that hold members that are loaded.
     :param expected: whether it is expected to be read, or only may be.
@@ -109,6 +137,21 @@ class StartedApp:
         """Return whether it runs a program, or maps a library, of this name."""
         return any(name.fullmatch(trigger.name) for trigger in self.triggers)
 
+    def source(self, entry: Entry, length: int = SOURCE_MAX_BYTES) -> bytes:
+        """Return what is looked at of a file."""
+        return self.payload.read(entry.path, offset=0, length=length)
+
+    def file(self, path: str) -> Entry | None:
+        """Return the regular file of a path in the payload, no link followed."""
+        entry = self.payload.inventory.entries.get(path)
+        return entry if entry is not None and entry.kind is EntryKind.FILE else None
+
+    def files(self, *suffixes: str) -> Iterator[Entry]:
+        """Yield the regular files whose paths end so."""
+        for path, entry in self.payload.inventory.entries.items():
+            if path.endswith(suffixes) and entry.kind is EntryKind.FILE:
+                yield entry
+
     def invocations(self, interpreter: re.Pattern[str]) -> Iterator[Invocation]:
         """Yield the commands that run an interpreter of this name."""
         for invocation in self.programs.invocations:
@@ -120,34 +163,32 @@ class StartedApp:
 
         :param suffix: of those that are named as arguments of an unknown program.
         """
-        return tuple(self._scripts(interpreter.encode(), suffix))
+        run = {entry.path for entry in self._arguments(interpreter)}
+        return tuple(
+            program
+            for program in self.programs.started
+            if program.path in run
+            or program.path.endswith(suffix)
+            or self._is_run_by(interpreter.encode(), program)
+        )
 
-    def _scripts(self, interpreter: bytes, suffix: str) -> Iterator[Entry]:
-        run = {entry.path for entry in self._arguments(interpreter.decode())}
-        for program in self.programs.started:
-            head = self.payload.read(program.path, offset=0, length=128)
-            first_line = head.partition(b"\n")[0]
-            if (
-                program.path in run
-                or program.path.endswith(suffix)
-                or (head.startswith(b"#!") and interpreter in first_line)
-            ):
-                yield program
+    def _is_run_by(self, interpreter: bytes, program: Entry) -> bool:
+        first_line = self.source(program, 128).partition(b"\n")[0]
+        return first_line.startswith(b"#!") and interpreter in first_line
 
     def _arguments(self, interpreter: str) -> Iterator[Entry]:
         """Yield the first file among the arguments of each run of an interpreter."""
         for invocation in self.programs.invocations:
-            if not posixpath.basename(invocation.words[0]).startswith(interpreter):
-                continue
-            places = (
-                place
-                for word in invocation.words[1:]
-                if not word.startswith("-")
-                for place in invocation.places(word)
-            )
-            found = next(filter(None, map(self.paths.shipped, places)), None)
-            if found is not None:
-                yield found
+            if posixpath.basename(invocation.words[0]).startswith(interpreter):
+                places = (
+                    place
+                    for word in invocation.words[1:]
+                    if not word.startswith("-")
+                    for place in invocation.places(word)
+                )
+                found = next(filter(None, map(self.paths.shipped, places)), None)
+                if found is not None:
+                    yield found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,12 +199,11 @@ class Runtime:
     :param mapped: names of the programs and libraries that make an app one of them.
     :param interpreter: stem of the interpreter's name. Directories of this name are the
         language's own, not the application's; empty if there are none.
-    :param families: what it opens by itself.
-    :param libraries: names of libraries that also make its module be asked.
+    :param libraries: names of libraries that also make its loader be asked.
     :param scripts: interpreters and suffixes of scripts that do so.
     :param files: ends of the names of files that do so.
-    :param module: of this package, with the function ``loads``; without one, what its
-        scripts load isn't known.
+    :param loader: ``module:function`` of this package, which gives what an app's
+        programs load; without one, what its scripts load isn't known.
     :param starts: by a program's name, patterns of the programs that it starts without
         a script that says so.
     :param main_file: what is started of a directory that is named as a program.
@@ -174,11 +214,10 @@ class Runtime:
     kind: str
     mapped: re.Pattern[str]
     interpreter: str = ""
-    families: tuple[Family, ...] = ()
     libraries: re.Pattern[str] | None = None
     scripts: tuple[tuple[str, str], ...] = ()
     files: tuple[str, ...] = ()
-    module: str = ""
+    loader: str = ""
     starts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     main_file: str = ""
     tells_all: bool = False
@@ -186,21 +225,17 @@ class Runtime:
     def loads(self, app: StartedApp) -> Iterator[Loaded | BlindSpot]:
         """Yield what an app's programs load, if they are of this runtime.
 
-        And what of it can't be known. Its module is imported only for apps that may
-        have such programs.
+        And what of it can't be known. The loader's module is imported only for apps
+        that may have such programs.
         """
         scripts = [entry for each in self.scripts for entry in app.scripts(*each)]
-        if not self.module:
+        if not self.loader:
             for script in scripts:
                 yield BlindSpot(reason="computed-import", where=script.path)
         elif (
             scripts
             or app.runs(self.mapped)
             or (self.libraries is not None and app.runs(self.libraries))
-            or self._has_files(app)
+            or any(path.endswith(self.files) for path in app.payload.inventory.entries)
         ):
-            yield from import_module(f".{self.module}", __package__).loads(app)
-
-    def _has_files(self, app: StartedApp) -> bool:
-        paths = app.payload.inventory.entries if self.files else ()
-        return any(path.endswith(self.files) for path in paths)
+            yield from resolve_name(f"{__package__}.{self.loader}")(app)

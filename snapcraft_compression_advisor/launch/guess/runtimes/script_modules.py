@@ -1,4 +1,4 @@
-"""What scripts load by name from their language's directories, as Perl's and Ruby's."""
+"""What scripts in Perl, Ruby and Lua load by name from their language's directories."""
 
 from __future__ import annotations
 
@@ -25,11 +25,6 @@ if TYPE_CHECKING:
 MAX_FILES = 5000
 """Files followed from one program."""
 
-SOURCE_MAX_BYTES = 1024 * 1024
-"""How much of a file is looked at."""
-
-_NATIVE_SUFFIX = ".so"
-
 MAX_LAUNCHED = 8
 """Programs of packages that one script starts; it is one."""
 
@@ -51,7 +46,7 @@ class Language:
     :param native: the library of a module's code in C, with its ``{path}`` and the
         ``{last}`` part of that.
     :param search: gives a ``path`` that a program adds to where it searches.
-    :param variable: of the environment, likewise.
+    :param variable: of the environment, with more such paths.
     :param introspected: gives a GObject namespace's ``name`` and ``version``.
     :param introspected_by: a source that does so has one of them in it, which is sooner
         found out.
@@ -90,7 +85,7 @@ class Language:
         search = _Search(app, self)
         extension = f"{self.interpreter}-extension"
         for entry in search.loaded(scripts):
-            native = entry.path.endswith(_NATIVE_SUFFIX)
+            native = entry.path.endswith(".so")
             yield Loaded(entry=entry, way=extension if native else self.way)
         for entry in search.native.values():
             yield Loaded(entry=entry, way=extension)
@@ -98,18 +93,107 @@ class Language:
         yield from search.blind_spots
 
 
+PERL = Language(
+    interpreter="perl",
+    suffix=".pl",
+    way="perl-module",
+    statement=re.compile(
+        rb"^(?P<later>[ \t]+(?=require))?[ \t]*(?:use|require)[ \t]+"
+        rb"(?:(?:parent|base)[ \t]+(?:qw[ \t]*)?[\"'(\[{/]{1,2}[ \t]*)?"
+        rb"(?P<name>[A-Za-z_]\w*(?:::\w+)*)(?P<near>)\b",
+        re.MULTILINE,
+    ),
+    folders=re.compile(
+        r"(?:.*/)?(?:lib|share)/(?:[^/]+-linux-gnu\w*/)?perl(?:5|-base)?(?:/5[\d.]*)?"
+    ),
+    suffixes=(".pm",),
+    native="auto/{path}/{last}.so",
+    search=re.compile(
+        rb"^[ \t]*use[ \t]+lib[ \t]+(?:qw)?[\"'(\[{/ \t]+(?P<path>[^\"'\s)\]};]+)",
+        re.MULTILINE,
+    ),
+    variable="PERL5LIB",
+    introspected=re.compile(
+        rb"(?:\bbasename[ \t]*=>|_BASENAME[ \t]*=)[ \t]*[\"'](?P<name>\w+)[\"']"
+        rb"(?:[^\"'=]{0,80}(?:=>?)[ \t]*[\"'](?P<version>[\d.]+)[\"'])?"
+    ),
+    introspected_by=(b"basename", b"_BASENAME"),
+    computed=re.compile(
+        rb"^(?:require[ \t]+\$|eval[ \t]+[\"'](?:use|require)[ \t]+\$)",
+        re.MULTILINE,
+    ),
+)
+
+RUBY = Language(
+    interpreter="ruby",
+    suffix=".rb",
+    way="ruby-module",
+    statement=re.compile(
+        rb"^(?P<later>[ \t]+)?(?:require[ (]*[\"'](?P<name>(?:[\w./-]|#\{\w+\})+)[\"']"
+        rb"|require_relative[ (]*[\"'](?P<near>(?:[\w./-]|#\{\w+\})+)[\"'])",
+        re.MULTILINE,
+    ),
+    folders=re.compile(
+        r"(?:.*/)?(?:ruby/(?:\d[\d.]*|vendor_ruby)(?:/\d[\d.]*)?(?:/[^/]+-linux[^/]*)?"
+        r"|gems/[^/]+/lib|extensions/[^/]+/[^/]+/[^/]+)"
+    ),
+    suffixes=(".rb", ".so", ""),
+    search=re.compile(
+        rb"(?:\$LOAD_PATH|\$:)[^\"'\n]{0,80}[\"'](?P<path>[^\"'\n]+)[\"']"
+    ),
+    variable="RUBYLIB",
+    introspected=re.compile(
+        rb"\b(?:load(?:er\.load)?|super)[ \t(]+[\"'](?P<name>[A-Z]\w*)[\"']"
+        rb"(?:[^\"'\n]{0,40}[\"'](?P<version>[\d.]+)[\"'])?"
+    ),
+    introspected_by=(b"load", b"super"),
+    launched=(
+        re.compile(
+            rb"\b(?:activate_)?bin_path[ \t(]+[\"'](?P<package>[\w.-]+)[\"'][ \t]*,"
+            rb"[ \t]*[\"'](?P<name>[\w.-]+)[\"']"
+        ),
+        r"(?:.*/)?gems/{package}-\d[^/]*/(?:bin|exe)/{name}",
+    ),
+    inserted=re.compile(rb"#\{(?P<name>\w+)\}"),
+    assigned=re.compile(
+        rb"\b(?P<name>\w+)[ \t]*(?:\|\|)?=[ \t]*[\"'](?P<value>[\w./-]+)[\"']"
+    ),
+    computed=re.compile(rb"^require[ \t(]+[a-z@$]", re.MULTILINE),
+    startup=("rubygems", "did_you_mean", "error_highlight", "monitor"),
+)
+
+LUA = Language(
+    interpreter="lua",
+    suffix=".lua",
+    way="lua-module",
+    statement=re.compile(
+        rb"^(?P<later>[ \t]+(?=\S))?[^\n]*?"
+        rb"\brequire[ \t(]*[\"'](?P<name>[\w./-]+)[\"'](?P<near>)",
+        re.MULTILINE,
+    ),
+    folders=re.compile(r"(?:.*/)?(?:lib|share)/(?:[^/]+-linux-gnu\w*/)?lua/5\.\d"),
+    suffixes=(".lua", "/init.lua", ".so"),
+    separator=".",
+    beside=True,
+    search=re.compile(rb"\bpackage\.path\s*=[^\"'\n]*[\"'](?P<path>[^\"'\n?;]+)/\?"),
+    computed=re.compile(
+        rb"^(?:local[ \t]+\w+[ \t]*=[ \t]*)?require[ \t(]+[a-zA-Z_]", re.MULTILINE
+    ),
+)
+"""Of games of LÖVE, too."""
+
+
 class _Search:
     """Finds what scripts of one language load."""
 
     def __init__(self, app: StartedApp, language: Language) -> None:
         self._app = app
-        self._payload = app.payload
         self._language = language
         self._entries = app.payload.inventory.entries
         self.native: dict[str, Entry] = {}
         self.namespaces: dict[str, None] = {}
         self.versions: dict[str, str] = {}
-        self.blind_spots: list[BlindSpot] = []
+        self.blind_spots: dict[BlindSpot, None] = {}
         folders = (
             path
             for path, entry in self._entries.items()
@@ -136,9 +220,12 @@ class _Search:
         while (pending or wanted) and len(seen) <= MAX_FILES:
             if pending:
                 script = pending.popleft()
-                own = script.path in started or self._is_main(script.path, stems)
+                folder = posixpath.dirname(script.path)
+                # A program's main module has its name.
+                main = _stem(script.path) in stems and folder in self._folders
+                own = script.path in started or main
                 if own and self._language.beside:
-                    self._folders.insert(0, posixpath.dirname(script.path))
+                    self._folders.insert(0, folder)
                 wanted.extend(self._names(script, own=own))
             for name, folder in wanted:
                 entry = self._find(name, folder)
@@ -149,33 +236,29 @@ class _Search:
                     yield entry
             wanted.clear()
 
-    def _is_main(self, path: str, stems: set[str]) -> bool:
-        """Return whether a module is a program's main one: it has the same name."""
-        return _stem(path) in stems and posixpath.dirname(path) in self._folders
-
     def _launched(self, script: Entry) -> Iterator[Entry]:
         """Yield the programs of packages that a script only starts."""
         if self._language.launched is None:
             return
         pattern, path = self._language.launched
-        source = self._payload.read(script.path, offset=0, length=SOURCE_MAX_BYTES)
+        source = self._app.source(script)
         for match in itertools.islice(pattern.finditer(source), MAX_LAUNCHED):
             named = match.groupdict().items()
             parts = {name: re.escape(text.decode()) for name, text in named}
             program = re.compile(path.format(**parts))
-            for each, entry in self._entries.items():
-                if entry.kind is EntryKind.FILE and program.fullmatch(each):
-                    yield entry
+            yield from (e for e in self._app.files("") if program.fullmatch(e.path))
 
     def _names(self, script: Entry, *, own: bool) -> Iterator[tuple[str, str]]:
         """Yield what a script loads, and where it looks first.
 
         :param own: whether it is the program itself, whose functions are called.
         """
-        source = self._payload.read(script.path, offset=0, length=SOURCE_MAX_BYTES)
+        source = self._app.source(script)
         if source.startswith(ELF_MAGIC):
             return
-        self._note(source, script.path, own=own)
+        self._note_namespaces(source)
+        if own:
+            self._note_own(source, script.path)
         for match in self._language.statement.finditer(source):
             if match["later"] and not own:
                 continue
@@ -188,28 +271,18 @@ class _Search:
 
     def _filled(self, name: bytes, source: bytes) -> str | None:
         """Return a name with its variables' last values, ``None`` without one."""
-        language = self._language
-        if language.inserted is None or language.assigned is None:
-            return name.decode(errors="replace")
-        if not language.inserted.search(name):
-            return name.decode(errors="replace")
-        values = {
-            match["name"]: match["value"]
-            for match in language.assigned.finditer(source)
-        }
-        wanted = [match["name"] for match in language.inserted.finditer(name)]
-        if not values.keys() >= {*wanted}:
-            return None
-        filled = language.inserted.sub(lambda match: values[match["name"]], name)
-        return filled.decode(errors="replace")
+        inserted, assigned = self._language.inserted, self._language.assigned
+        if inserted and assigned and inserted.search(name):
+            values = {m["name"]: m["value"] for m in assigned.finditer(source)}
+            if not values.keys() >= {m["name"] for m in inserted.finditer(name)}:
+                return None
+            name = inserted.sub(lambda match: values[match["name"]], name)
+        return name.decode(errors="replace")
 
     def _note_computed(self, path: str) -> None:
-        spot = BlindSpot(reason="computed-import", where=path)
-        if spot not in self.blind_spots:
-            self.blind_spots.append(spot)
+        self.blind_spots[BlindSpot(reason="computed-import", where=path)] = None
 
-    def _note(self, source: bytes, path: str, *, own: bool) -> None:
-        """Note what a source tells beyond names."""
+    def _note_namespaces(self, source: bytes) -> None:
         language = self._language
         named = any(each in source for each in language.introspected_by)
         if language.introspected is not None and named:
@@ -218,8 +291,10 @@ class _Search:
                 self.namespaces[name] = None
                 if match["version"]:
                     self.versions.setdefault(name, match["version"].decode())
-        if not own:
-            return
+
+    def _note_own(self, source: bytes, path: str) -> None:
+        """Note what the program itself tells beyond names."""
+        language = self._language
         for match in language.search.finditer(source) if language.search else ():
             for folder in self._at(match["path"].decode(errors="replace"), path):
                 self._folders.insert(0, folder)
@@ -242,25 +317,20 @@ class _Search:
                 yield entry.path
 
     def _find_native(self, name: str) -> None:
-        if not self._language.native:
-            return
-        relative = self._language.native.format(
-            path=name, last=posixpath.basename(name)
-        )
-        for folder in self._folders:
-            entry = self._entries.get(f"{folder}/{relative}")
-            if entry is not None and entry.kind is EntryKind.FILE:
+        if self._language.native:
+            last = posixpath.basename(name)
+            relative = self._language.native.format(path=name, last=last)
+            places = (f"{folder}/{relative}" for folder in self._folders)
+            if entry := next(filter(None, map(self._app.file, places)), None):
                 self.native[entry.path] = entry
-                return
 
     def _find(self, name: str, folder: str) -> Entry | None:
-        for place in (folder,) if folder else self._folders:
-            path = posixpath.normpath(posixpath.join(place, name))
-            for suffix in self._language.suffixes:
-                entry = self._entries.get(path + suffix)
-                if entry is not None and entry.kind is EntryKind.FILE:
-                    return entry
-        return None
+        places = (
+            posixpath.normpath(posixpath.join(place, name)) + suffix
+            for place in ((folder,) if folder else self._folders)
+            for suffix in self._language.suffixes
+        )
+        return next(filter(None, map(self._app.file, places)), None)
 
 
 def _stem(path: str) -> str:

@@ -8,7 +8,6 @@ import re
 from collections import deque
 from typing import TYPE_CHECKING
 
-from ....squashfs.entry import EntryKind
 from ...launch_set import BlindSpot
 from .runtime import Loaded
 
@@ -17,9 +16,6 @@ if TYPE_CHECKING:
 
     from ....payload.inventory import Entry
     from .runtime import StartedApp
-
-SOURCE_MAX_BYTES = 1024 * 1024
-"""How much of a script is looked at."""
 
 MAX_FILES = 1000
 """Scripts and packages' indices that are looked at."""
@@ -46,37 +42,27 @@ class _Packages:
     """What a payload's ``pkgIndex.tcl`` files offer."""
 
     def __init__(self, app: StartedApp) -> None:
-        self._entries = app.payload.inventory.entries
+        self._file = app.file
         self._offered: dict[str, list[Entry]] = {}
         self._libraries: dict[str, list[Entry]] = {}
-        for path, entry in self._entries.items():
-            if entry.kind is EntryKind.FILE and _LIBRARY.fullmatch(path):
-                self._libraries[posixpath.basename(path)] = [entry]
-        indices = [path for path in self._entries if path.endswith("/pkgIndex.tcl")]
-        for path in indices[:MAX_FILES]:
-            if self._entries[path].kind is EntryKind.FILE:
-                text = app.payload.read(path, offset=0, length=SOURCE_MAX_BYTES)
-                self._note(text, posixpath.dirname(path))
-
-    def _note(self, text: bytes, folder: str) -> None:
-        for match in _OFFERED.finditer(text):
-            files = self._offered.setdefault(match["name"].decode(), [])
-            for name in _FILE.findall(match["how"]):
-                files.extend(self.near(folder, name.decode()))
+        for entry in app.files(""):
+            if _LIBRARY.fullmatch(entry.path):
+                self._libraries[posixpath.basename(entry.path)] = [entry]
+        for index in itertools.islice(app.files("/pkgIndex.tcl"), MAX_FILES):
+            folder = posixpath.dirname(index.path)
+            for match in _OFFERED.finditer(app.source(index)):
+                files = self._offered.setdefault(match["name"].decode(), [])
+                for name in _FILE.findall(match["how"]):
+                    files.extend(self.near(folder, name.decode()))
 
     def near(self, folder: str, name: str) -> Iterator[Entry]:
         """Yield the file of a name in a directory, or in one beside it."""
         places = (folder, posixpath.dirname(folder), *_library_folders(folder))
         for place in places:
-            entry = self._entries.get(posixpath.join(place, name.lstrip("/")))
-            if entry is not None and entry.kind is EntryKind.FILE:
+            if entry := self._file(posixpath.join(place, name.lstrip("/"))):
                 yield entry
                 return
         yield from self._libraries.get(name, ())
-
-    def offered(self, name: str) -> list[Entry]:
-        """Return the files that a package is loaded from."""
-        return self._offered.get(name, [])
 
     def required(self, source: bytes, *, started: bool) -> Iterator[Entry]:
         """Yield the files of what a script requires.
@@ -88,7 +74,7 @@ class _Packages:
         if started and _COMPUTED.search(source):
             names.extend(dict.fromkeys(source.translate(_NO_WORDS).split()))
         for name in names:
-            yield from self.offered(name.decode(errors="replace"))
+            yield from self._offered.get(name.decode(errors="replace"), ())
 
 
 def _library_folders(folder: str) -> Iterator[str]:
@@ -110,7 +96,7 @@ def loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
     names = {_stem(path) for path in seen}
     while pending and len(seen) <= MAX_FILES:
         script = pending.popleft()
-        source = app.payload.read(script.path, offset=0, length=SOURCE_MAX_BYTES)
+        source = app.source(script)
         if b"\0" in source[:4096]:
             continue
         started = script in scripts
@@ -125,9 +111,9 @@ def loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
             if entry.path not in seen:
                 seen.add(entry.path)
                 pending.append(entry)
-                is_library = ".so" in posixpath.basename(entry.path)
+                library = ".so" in posixpath.basename(entry.path)
                 yield Loaded(
-                    entry=entry, way="tcl-library" if is_library else "tcl-module"
+                    entry=entry, way=f"tcl-{'library' if library else 'module'}"
                 )
 
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import ast
+import posixpath
 import re
 import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from .values import called_name, static_text
-
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Sequence
 
 MODULE = ""
 """Of what a module does outside of its functions."""
@@ -46,6 +45,18 @@ _LEAVES = frozenset({
 
 _GROUPED = frozenset(("entry_points", "iter_entry_points"))
 
+MAX_DEPTH = 24
+"""Expressions within expressions; a path has three or four."""
+
+MAX_CHARACTERS = 4095
+"""Of a path: the kernel's PATH_MAX."""
+
+_SAME = frozenset({
+    "abspath", "realpath", "normpath", "resolve", "absolute", "str", "Path", "PurePath",
+    "PosixPath", "expanduser", "expandvars", "as_posix", "fspath", "fsdecode",
+})  # fmt: skip
+"""Functions and methods of paths that give the path that they are given."""
+
 
 @dataclass(slots=True, kw_only=True)
 class Scope:
@@ -66,16 +77,104 @@ class Scope:
     computed: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Code:
-    """A source, told apart by its functions.
+class _Texts:
+    """What expressions are worth, where the text of a source alone tells it.
 
-    :param scopes: by the name by which each is called; ``C.__init__`` of a class ``C``.
-    :param search: what it adds to the directories that modules are searched in.
+    :param names: values of variables, ``__file__`` among them as ``$SNAP/…``.
     """
 
-    scopes: Mapping[str, list[Scope]]
-    search: tuple[str, ...]
+    def __init__(self, names: dict[str, str]) -> None:
+        self.names = names
+        self._depth = 0
+
+    def of(self, node: ast.expr) -> str | None:
+        """Return a text or path that an expression gives, ``None`` if it depends."""
+        if isinstance(node, ast.Constant):
+            return node.value if isinstance(node.value, str) else None
+        if isinstance(node, ast.Name):
+            return self.names.get(node.id)
+        if self._depth > MAX_DEPTH:
+            return None
+        self._depth += 1
+        text = self._compound(node)
+        self._depth -= 1
+        return text if text is not None and len(text) <= MAX_CHARACTERS else None
+
+    def _compound(self, node: ast.expr) -> str | None:
+        text = None
+        match node:
+            case ast.Attribute(attr="parent"):
+                text = self._above(node.value)
+            case ast.Attribute():
+                text = {"pardir": "..", "curdir": ".", "sep": "/"}.get(node.attr)
+            case ast.Subscript():
+                text = self._subscript(node)
+            case ast.BoolOp(op=ast.Or()):  # ``given or default``
+                text = next(filter(None, map(self.of, node.values)), None)
+            case ast.BinOp(op=ast.Add()):
+                text = self._joined([node.left, node.right], "")
+            case ast.BinOp(op=ast.Div()):
+                text = self._joined([node.left, node.right])
+            case ast.JoinedStr():
+                formatted = ast.FormattedValue
+                parts = [
+                    p.value if isinstance(p, formatted) else p for p in node.values
+                ]
+                text = self._joined(parts, "")
+            case ast.Call():
+                text = self._call(node)
+        return text
+
+    def _joined(self, parts: Sequence[ast.expr], separator: str = "/") -> str | None:
+        texts = [self.of(part) for part in parts]
+        known = [text for text in texts if text is not None]
+        if not known or len(known) < len(texts):
+            return None
+        return posixpath.join(*known) if separator else "".join(known)
+
+    def _above(self, node: ast.expr, levels: int = 1) -> str | None:
+        text = self.of(node)
+        for _ in range(levels):
+            text = None if text is None else posixpath.dirname(text)
+        return text
+
+    def _subscript(self, node: ast.Subscript) -> str | None:
+        index = node.slice.value if isinstance(node.slice, ast.Constant) else None
+        match node.value:
+            case ast.Attribute(attr="environ") if index == "SNAP":
+                return "$SNAP"
+            case ast.Attribute(attr="argv") if index == 0:
+                return self.names.get("__file__")
+            case ast.Attribute(attr="parents", value=path) if isinstance(index, int):
+                inside = 0 <= index < MAX_DEPTH
+                return self._above(path, index + 1) if inside else None
+            case ast.Call(args=[path, *_]) as call if index == 0:
+                return self._above(path) if called_name(call) == "split" else None
+        return None
+
+    def _call(self, node: ast.Call) -> str | None:
+        name, given = called_name(node), node.args
+        owner = [node.func.value] if isinstance(node.func, ast.Attribute) else []
+        if name in ("getenv", "get") and given:  # of a variable, else its default
+            if self.of(given[0]) == "SNAP":
+                return "$SNAP"
+            return self.of(given[1]) if len(given) > 1 else None
+        if name in ("join", "Path", "PurePath", "PosixPath") and given:
+            return self._joined(given)
+        if name == "joinpath" and given:
+            return self._joined([*owner, *given])
+        of = (given or owner)[:1]
+        text = self.of(of[0]) if of else None
+        if text is not None and name == "dirname":
+            return posixpath.dirname(text)
+        return text if name in _SAME else None
+
+
+def called_name(node: ast.Call) -> str:
+    """Return the last name of what is called: ``join`` of ``os.path.join(…)``."""
+    if isinstance(node.func, ast.Attribute):
+        return node.func.attr
+    return node.func.id if isinstance(node.func, ast.Name) else ""
 
 
 def read_code(source: bytes, *, package: str, file: str, is_program: bool) -> Code:
@@ -92,22 +191,26 @@ def read_code(source: bytes, *, package: str, file: str, is_program: bool) -> Co
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of escapes, in programs of others
         tree = ast.parse(source)
-    reader = _Reader(package, file, is_program=is_program)
-    reader.read(tree.body)
-    return Code(scopes=reader.scopes, search=tuple(reader.search))
+    code = Code(package, file, is_program=is_program)
+    code.read(tree.body)
+    return code
 
 
 _Place = tuple[ast.AST, Scope, str]
 """A node, the scope that it belongs to, the class that it stands in."""
 
 
-class _Reader:
-    """The state of :func:`read_code`: a walk over the tree in the source's order."""
+class Code:
+    """A source, told apart by its functions: a walk over the tree in its order.
+
+    :ivar scopes: by the name by which each is called; ``C.__init__`` of a class ``C``.
+    :ivar search: what it adds to the directories that modules are searched in.
+    """
 
     def __init__(self, package: str, file: str, *, is_program: bool) -> None:
         self._package = package
         self._is_program = is_program
-        self._values = {"__file__": file}
+        self._texts = _Texts({"__file__": file})
         self._renamed: dict[str, str] = {}
         self.scopes: dict[str, list[Scope]] = {MODULE: [Scope()]}
         self.search: dict[str, None] = {}
@@ -236,7 +339,7 @@ class _Reader:
         return self._renamed.get(name, name)
 
     def _import_module(self, node: ast.Call, scope: Scope) -> None:
-        text = static_text(node.args[0], self._values)
+        text = self._texts.of(node.args[0])
         if text is not None:
             name = self._absolute(text)
             if name:
@@ -252,16 +355,16 @@ class _Reader:
     def _entry_points(self, node: ast.Call, scope: Scope) -> None:
         given = [each.value for each in node.keywords if each.arg == "group"]
         group = (given or node.args)[:1]
-        text = static_text(group[0], self._values) if group else None
+        text = self._texts.of(group[0]) if group else None
         if text is not None:
             scope.groups[text] = None
 
     def _assign(self, targets: Iterable[ast.expr], value: ast.expr) -> None:
         for target in targets:
             if isinstance(target, ast.Name):
-                text = static_text(value, self._values)
+                text = self._texts.of(value)
                 if text is not None:
-                    self._values[target.id] = text
+                    self._texts.names[target.id] = text
             elif _is_search_path(target):
                 self._add_search([value])
 
@@ -274,7 +377,7 @@ class _Reader:
             for part in (value, *parts):
                 elements = part.elts if isinstance(part, ast.List) else [part]
                 for element in elements:
-                    text = static_text(element, self._values)
+                    text = self._texts.of(element)
                     if text is not None:
                         self.search[text] = None
 
@@ -293,16 +396,18 @@ def _children(node: ast.AST) -> list[ast.AST]:
 
 def _prefix(node: ast.expr) -> str | None:
     """Return what a computed text begins with: ``a.`` of ``"a." + name``."""
-    if isinstance(node, ast.JoinedStr) and node.values:
-        return static_text(node.values[0], {})
-    if isinstance(node, ast.BinOp):
-        text = static_text(node.left, {})
-        is_format = isinstance(node.op, ast.Mod)
-        return text.partition("%")[0] if text is not None and is_format else text
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
-        return None
-    text = static_text(node.func.value, {}) if node.func.attr == "format" else None
-    return None if text is None else text.partition("{")[0]
+    of = _Texts({}).of
+    match node:
+        case ast.JoinedStr(values=[first, *_]):
+            return of(first)
+        case ast.BinOp():
+            text = of(node.left)
+            is_format = isinstance(node.op, ast.Mod)
+            return text.partition("%")[0] if text is not None and is_format else text
+        case ast.Call(func=ast.Attribute(attr="format", value=owner)):
+            text = of(owner)
+            return None if text is None else text.partition("{")[0]
+    return None
 
 
 def _starts(node: ast.Call) -> bool:

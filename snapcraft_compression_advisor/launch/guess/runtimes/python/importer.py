@@ -9,7 +9,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from ....launch_set import BlindSpot
-from ...families import compiled
+from ..runtime import SOURCE_MAX_BYTES
 from .code import MODULE, NOT_PYTHON, TOO_MUCH, read_code
 from .finder import MAX_PACKAGE_MODULES
 from .imports import imported_names
@@ -28,9 +28,6 @@ MAX_NAME_CHARACTERS = 4095
 
 MAX_MODULES = 5000
 """Modules followed from one program; the largest applications import some 2,000."""
-
-SOURCE_MAX_BYTES = 1024 * 1024
-"""How much of a module is looked at; imports stand at its start."""
 
 _FRONT_BYTES = 64 * 1024
 _BEHIND = re.compile(rb"\0(\w{1,64}__mypyc)\0")
@@ -179,8 +176,7 @@ class Importer:
 
     def _import(self, name: str) -> None:
         for pattern, also in _UNSEEN_IMPORTS:
-            match = compiled(pattern).fullmatch(name)
-            if match is not None:
+            if match := re.fullmatch(pattern, name):
                 self._pending.extend(match.expand(each) for each in also)
         found = self._finder.find(name)
         if found is None:
@@ -189,33 +185,33 @@ class Importer:
         if found.read.path.endswith(".so") and found.read.size_bytes < _FRONT_BYTES:
             front = self._payload.read(found.read.path, offset=0, length=_FRONT_BYTES)
             self._pending.extend(each.decode() for each in _BEHIND.findall(front))
-        if found.source is None:
-            return
-        length = SOURCE_MAX_BYTES
-        source = self._payload.read(found.source.path, offset=0, length=length)
+        if found.source is not None:
+            self._read(name, found, found.source.path)
+
+    def _read(self, name: str, found: Module, file: str) -> None:
+        """Follow the source of a module."""
+        source = self._payload.read(file, offset=0, length=SOURCE_MAX_BYTES)
+        package, standard = found.package, self._finder.is_standard(found.folder)
         self._note_versions(source)
-        if not self._finder.is_standard(found.folder):
-            self._note_libraries(source, found.source.path)
+        if not standard:
+            self._note_libraries(source, file)
         self._pending.extend(self._modules_of_bindings(source))
-        if not self._is_own(name, found):
-            names = imported_names(
-                source,
-                package=found.package,
-                fallbacks=not self._finder.is_standard(found.folder),
-            )
-            self._pending.extend(names)
-            return
-        code = self._parsed(
-            source,
-            package=found.package,
-            file=found.source.path,
-            is_program=name.endswith(".__main__"),
+        own = self._finder.is_own(found.folder) or (
+            _top(name) in self._own and not standard
         )
-        if code is None:
-            names = imported_names(source, package=found.package, in_functions=True)
-            self._pending.extend(names)
-        else:
-            self._add_code(code, found.source.path)
+        program = name.endswith(".__main__")
+        code = (
+            self._parsed(source, package=package, file=file, is_program=program)
+            if own
+            else None
+        )
+        if code is not None:
+            self._add_code(code, file)
+            return
+        names = imported_names(
+            source, package=package, in_functions=own, fallbacks=not standard
+        )
+        self._pending.extend(names)
 
     def _modules_of_bindings(self, source: bytes) -> Iterator[str]:
         """Yield the modules of Qt that a source imports whichever binding there is.
@@ -229,11 +225,6 @@ class Importer:
         for binding in _BINDINGS:
             if binding.encode() in source and self._finder.find(binding) is not None:
                 yield from (f"{binding}.{name}" for name in sorted(quoted))
-
-    def _is_own(self, name: str, module: Module) -> bool:
-        if self._finder.is_own(module.folder):
-            return True
-        return _top(name) in self._own and not self._finder.is_standard(module.folder)
 
     def _parsed(
         self, source: bytes, *, package: str, file: str, is_program: bool

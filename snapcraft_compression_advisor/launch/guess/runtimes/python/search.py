@@ -42,7 +42,9 @@ def loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
     )
     start(app, importer, points)
     importer.run()
-    typelibs = tuple(introspected(app, _namespaces(importer), importer.versions))
+    named = (each for each in importer.names if each.startswith(_NAMESPACE))
+    namespaces = sorted(each.removeprefix(_NAMESPACE) for each in named)
+    typelibs = tuple(introspected(app, namespaces, importer.versions))
     importer.import_also(_overrides(typelibs))
     importer.run()
     for entry in importer.files.values():
@@ -103,11 +105,7 @@ def _opened(app: StartedApp, importer: Importer) -> Iterator[Entry]:
     """
     if not importer.opens:
         return
-    libraries = [
-        entry
-        for path, entry in app.payload.inventory.entries.items()
-        if ".so" in path and entry.kind is EntryKind.FILE
-    ]
+    libraries = [entry for entry in app.files("") if ".so" in entry.path]
     for source, names in importer.opens.items():
         folder = f"{posixpath.dirname(source)}/"
         beside = [each for each in libraries if each.path.startswith(folder)]
@@ -143,15 +141,6 @@ def _folder(app: StartedApp, path: str) -> str | None:
         if entry is not None and entry.kind is EntryKind.DIRECTORY:
             return entry.path
     return None
-
-
-def _namespaces(importer: Importer) -> list[str]:
-    """Return the GObject namespaces that are imported."""
-    return sorted(
-        module.removeprefix(_NAMESPACE)
-        for module in importer.names
-        if module.startswith(_NAMESPACE)
-    )
 
 
 def _overrides(loaded: tuple[Loaded, ...]) -> Iterator[str]:

@@ -3,25 +3,40 @@
 from __future__ import annotations
 
 import configparser
+import io
 import itertools
 import posixpath
 import re
+import zipfile
+import zlib
 from typing import TYPE_CHECKING
 
 from .....payload.elf import ELF_MAGIC
-from ..archive import sources_in
-from .importer import COMMAND_LINE, SOURCE_MAX_BYTES
+from ..runtime import MAX_MEMBERS_BYTES, MEMBER_MAX_BYTES
+from .importer import COMMAND_LINE
 from .imports import imported_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from _typeshed import WriteableBuffer
+
     from .....payload.inventory import Entry
+    from .....payload.source import Payload
     from ..runtime import StartedApp
     from .importer import Importer
 
 ENTRY_POINTS_MAX_BYTES = 256 * 1024
 """Of one ``entry_points.txt``; those with hundreds of commands have 20 KB."""
+
+MAX_MEMBERS = 2000
+"""Sources read of one archive."""
+
+_BROKEN = (
+    zipfile.BadZipFile, zlib.error, EOFError, KeyError, NotImplementedError, OSError,
+    RuntimeError, ValueError,
+)  # fmt: skip
+"""What :mod:`zipfile` raises on archives that are broken, encrypted or too new."""
 
 _MODULE = re.compile(r"\w+(?:\.\w+)*")
 LOADED_ENTRY_POINT = re.compile(
@@ -68,8 +83,7 @@ class EntryPoints:
 
     def _points(self, entry: Entry, group: str) -> Iterator[tuple[str, str]]:
         self.read[entry.path] = entry
-        length = ENTRY_POINTS_MAX_BYTES
-        text = self._app.payload.read(entry.path, offset=0, length=length)
+        text = self._app.source(entry, ENTRY_POINTS_MAX_BYTES)
         parser = configparser.RawConfigParser(delimiters="=", strict=False)
         parser.optionxform = str  # type: ignore[assignment,method-assign] # as documented
         try:
@@ -84,14 +98,14 @@ class EntryPoints:
 def start(app: StartedApp, importer: Importer, points: EntryPoints) -> None:
     """Follow all that an app starts with Python."""
     for script in app.scripts("python", ".py"):
-        source = app.payload.read(script.path, offset=0, length=SOURCE_MAX_BYTES)
+        source = app.source(script)
         if is_source(source):
             importer.start_source(source, file=script.path)
             for match in LOADED_ENTRY_POINT.finditer(source):
                 named = (part.decode(errors="replace") for part in match.groups())
                 _start_points(points.named(*named), importer)
             continue
-        for name, text in sources_in(app.payload, script, ".py").items():
+        for name, text in _sources_in(app.payload, script, ".py").items():
             if name == "__main__.py":
                 importer.start_source(text, file=script.path)
             else:
@@ -132,3 +146,55 @@ def _option(words: Sequence[str]) -> tuple[str, str]:
 def _normal(name: str) -> str:
     """Return a package's name as packaging compares it (PEP 503)."""
     return _SEPARATORS.sub("-", name).lower()
+
+
+def _sources_in(payload: Payload, entry: Entry, suffix: str) -> dict[str, bytes]:
+    """Return the members with a suffix, by name; none of what isn't an archive."""
+    found: dict[str, bytes] = {}
+    total = 0
+    try:
+        file = io.BufferedReader(_PayloadFile(payload, entry))
+        with zipfile.ZipFile(file) as archive:
+            for info in archive.infolist():
+                if not info.filename.endswith(suffix):
+                    continue
+                with archive.open(info) as member:
+                    found[info.filename] = member.read(MEMBER_MAX_BYTES)
+                total += len(found[info.filename])
+                if len(found) >= MAX_MEMBERS or total > MAX_MEMBERS_BYTES:
+                    break
+    except _BROKEN:
+        return found
+    return found
+
+
+class _PayloadFile(io.RawIOBase):
+    """A file of a payload as one that can be read from any place."""
+
+    def __init__(self, payload: Payload, entry: Entry) -> None:
+        self._payload = payload
+        self._entry = entry
+        self._position = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._position
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        base = {io.SEEK_CUR: self._position, io.SEEK_END: self._entry.size_bytes}
+        self._position = max(0, base.get(whence, 0) + offset)
+        return self._position
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        view = memoryview(buffer).cast("B")
+        content = self._payload.read(
+            self._entry.path, offset=self._position, length=len(view)
+        )
+        view[: len(content)] = content
+        self._position += len(content)
+        return len(content)
