@@ -22,9 +22,9 @@ from .codecs import SHIPPABLE
 from .core.errors import BadDataError
 from .core.units import Interval, combined
 from .devices.device import DeviceProfile
+from .launch.combining import average_figures, average_saving
 from .launch.launch_set import select_apps
 from .launch.model import total_s
-from .launch.narrowing import average_figures, average_saving
 from .launches import (
     LaunchAnalysis,
     Surroundings,

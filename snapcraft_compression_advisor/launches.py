@@ -11,6 +11,7 @@ from .advice.evidence import Saving
 from .core.errors import UsageError
 from .core.units import Interval
 from .devices.device import DeviceProfile
+from .launch.combining import narrowing
 from .launch.launch_set import LaunchFile, LaunchSet, select_apps
 from .launch.model import (
     ExpectedBlocks,
@@ -19,7 +20,6 @@ from .launch.model import (
     expect_blocks,
     seconds_saved,
 )
-from .launch.narrowing import narrowing
 from .launch.stack import StackPart, average, find_parts
 from .payload.inventory import block_count
 from .payload.snap_yaml import split_component_name

@@ -21,6 +21,7 @@ from snapcraft_compression_advisor.advice.evidence import (
 from snapcraft_compression_advisor.advice.recommendation import recommend
 from snapcraft_compression_advisor.core.units import Interval, combined
 from snapcraft_compression_advisor.devices.builtin_devices import find_device
+from snapcraft_compression_advisor.launch.combining import average_figures
 from snapcraft_compression_advisor.launch.launch_set import LaunchSet
 from snapcraft_compression_advisor.launch.model import (
     BlockSums,
@@ -29,7 +30,6 @@ from snapcraft_compression_advisor.launch.model import (
     seconds_saved,
     total_s,
 )
-from snapcraft_compression_advisor.launch.narrowing import average_figures
 from static_accuracy import BLOCK_FIELDS, BLOCKS, VERDICTS, read_rows
 
 if TYPE_CHECKING:

@@ -30,11 +30,9 @@ if TYPE_CHECKING:
 class FittedProfile:
     """A profile as far as it fits a payload.
 
-    :param launch_set: the blocks that are still there.
     :param fitting_share: of the profile's blocks, from 0 to 1.
     :param gone: files that the payload doesn't contain.
     :param changed: files of another size; their blocks are used as far as they reach.
-    :param warm_s: of the profile.
     :param part_seconds: what each part of its cold launch took, in their order.
     """
 
@@ -47,10 +45,7 @@ class FittedProfile:
 
 
 def fit_profile(profile: LaunchProfile, inventory: Inventory) -> FittedProfile:
-    """Find a profile's blocks in the app's own payload, which may be a newer one.
-
-    :param inventory: of the payload.
-    """
+    """Find a profile's blocks in the app's own payload, which may be a newer one."""
     metadata = profile.metadata_blocks
     if profile.payloads:
         metadata = profile.payloads[0].metadata_blocks
@@ -60,10 +55,8 @@ def fit_profile(profile: LaunchProfile, inventory: Inventory) -> FittedProfile:
 def fit_layer(
     profile: LaunchProfile, role: Role, name: str, inventory: Inventory
 ) -> FittedProfile | None:
-    """Find what a launch reads of one of the snaps under it.
+    """Find what a launch reads of one of the snaps under it, of any revision.
 
-    :param name: of the snap.
-    :param inventory: of its payload, which may be of another revision.
     :return: ``None`` if the profile doesn't say: it is of schema 1, or the launch
         had another snap there.
     """
@@ -80,14 +73,11 @@ def _fit(
     metadata_blocks: int | None,
 ) -> FittedProfile:
     known = sorted(recorded, key=lambda file: file.path)
+    there = [file for file in known if _is_there(inventory, file.path)]
     gone = tuple(file.path for file in known if not _is_there(inventory, file.path))
-    changed = tuple(
-        file.path
-        for file in known
-        if file.path not in gone
-        and inventory.entries[file.path].size_bytes != file.size
-    )
-    files = tuple(_fitting_files(known, inventory))
+    entries = inventory.entries
+    changed = tuple(e.path for e in there if entries[e.path].size_bytes != e.size)
+    files = tuple(_fitting_files(there, inventory))
     blocks = sum(last - first + 1 for file in known for first, last in file.blocks)
     fitting = sum(file.block_count for file in files)
     read_share, seek_share = _shares(profile, files, inventory)
@@ -158,8 +148,6 @@ def _fitting_files(
     """Yield what is left of each file; hard links to one file count once."""
     seen: set[int] = set()
     for file in files:
-        if not _is_there(inventory, file.path):
-            continue
         entry = inventory.entries[file.path]
         blocks = tuple(_within(file.blocks, block_count(entry.size_bytes)))
         if blocks and entry.identity not in seen:

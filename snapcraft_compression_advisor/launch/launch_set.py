@@ -69,7 +69,6 @@ went on; or nothing up to the time limit."""
 class LaunchFile:
     """A file that a launch reads.
 
-    :param path: relative to the payload.
     :param blocks: ranges of 128 KiB data blocks, first and last.
     :param shares: for each range, what of its blocks is expected to be read, 0 to 1;
         empty if all of them are.

@@ -31,7 +31,6 @@ class LaunchEstimate:
     the launch really reads.
 
     :param seeks: waiting for storage to find blocks.
-    :param transfer: storage's transfer of their stored bytes.
     :param fill: asking for blocks and copying them; the same for all codecs.
     :param metadata: reading and decompressing blocks of inodes and directories.
     :param read_share: bytes read, per byte of the set.
@@ -50,7 +49,12 @@ class LaunchEstimate:
     seek_share: Interval
     waited_share: Interval
     metadata: Interval = _NONE
-    calibrated: Interval | None = None
+    calibrated_s: Interval | None = None
+
+    @property
+    def calibrated(self) -> Interval:
+        """Decompression, if the device's own figures were known."""
+        return self.calibrated_s or Interval.exactly(self.decompress.mid)
 
     @property
     def io(self) -> Interval:
@@ -130,7 +134,7 @@ def cost_of_blocks(
         transfer=device.read_s_per_byte * sums.stored_bytes,
         fill=block_cost(device.fill, sums.blocks, sums.raw_bytes, sums.stored_bytes),
         decompress=decompress * in_launch,
-        calibrated=in_launch * decompress.mid,
+        calibrated_s=in_launch * decompress.mid,
         metadata=device.metadata_block_s(codec) * (launch_set.metadata_blocks or 0),
         read_share=launch_set.read_share,
         seek_share=launch_set.seek_share,
@@ -181,8 +185,7 @@ def saved_figures(slow: LaunchEstimate, fast: LaunchEstimate) -> tuple[Interval,
 def calibrated_work(slow: LaunchEstimate, fast: LaunchEstimate) -> Interval:
     """Return the work in :func:`saved_figures` if the device's figures were known."""
     slow_s, fast_s = (
-        (each.calibrated or Interval.exactly(each.decompress.mid))
-        + Interval.exactly(each.fill.mid + each.metadata.mid)
+        each.calibrated + Interval.exactly(each.fill.mid + each.metadata.mid)
         for each in (slow, fast)
     )
     return slow_s - fast_s
@@ -209,31 +212,27 @@ def data_of(launch_set: LaunchSet, files: tuple[LaunchFile, ...]) -> LaunchSet:
 
     A launch may read more than its set names, but of a file no more than is there.
     """
+    read_share, seek_share = (
+        share.map(lambda value: min(1.0, value))
+        for share in (launch_set.read_share, launch_set.seek_share)
+    )
     return replace(
         launch_set,
         files=files,
         metadata_blocks=None,
-        read_share=_at_most_all(launch_set.read_share),
-        seek_share=_at_most_all(launch_set.seek_share),
+        read_share=read_share,
+        seek_share=seek_share,
     )
-
-
-def _at_most_all(share: Interval) -> Interval:
-    return share.map(lambda value: min(1.0, value))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlockSums:
     """What the blocks of a launch come to in an image; none of zeros among them.
 
-    All figures are expectations where the launch was guessed.
+    All figures are expectations if the launch was guessed.
 
     :param runs: of adjacent blocks of a file.
-    :param raw_bytes: their contents.
-    :param stored_bytes: what storage delivers.
     :param compressed_blocks: those that have to be decompressed.
-    :param compressed_raw_bytes: their contents.
-    :param compressed_stored_bytes: what the decompressor reads of them.
     """
 
     runs: float = 0
@@ -247,12 +246,8 @@ class BlockSums:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpectedBlocks:
-    """The blocks of a launch's files, in the order of the files.
+    """The blocks of a launch's files, in their order; arrays have an element for each.
 
-    Arrays have an element for each block.
-
-    :param places: that tell which blocks these are.
-    :param file_count: how many files the launch reads.
     :param shares: in which they are expected to be read.
     :param files: which of the launch's files they are of.
     :param stretches: numbers of the stretches without a gap that they are in.
@@ -269,10 +264,7 @@ class ExpectedBlocks:
     __hash__ = object.__hash__
 
     def sums(self, blocks: StoredBlocks) -> BlockSums:
-        """Sum up the blocks as one codec stores them.
-
-        Each counts by the share in which it is expected to be read.
-        """
+        """Sum up the blocks as one codec stores them, each by its share."""
         stored = blocks.stored_bytes[self.numbers]
         filled = stored > 0
         numbers, stored = self.numbers[filled], stored[filled]
@@ -310,10 +302,7 @@ class ExpectedBlocks:
 
 
 def expect_blocks(launch_set: LaunchSet, places: BlockPlaces) -> ExpectedBlocks:
-    """Return the blocks that a launch is expected to read.
-
-    :param places: of the files' blocks; a file that isn't there has none.
-    """
+    """Return the blocks that a launch is expected to read."""
     ranges: list[tuple[int, int, float, int, int]] = []
     stretch = 0
     for number, file in enumerate(launch_set.files):
@@ -344,14 +333,12 @@ def expected_runs(
 ) -> float:
     """Return how many runs of adjacent blocks are expected.
 
-    Fewest where neighbours are read together whenever they can be, most where each is
-    read by its own chance. Recorded launches lie between: about the geometric mean of
-    both (``study/static_fit.py`` prints how far off). If all shares are 1, it
-    is the number of runs.
+    Fewest if neighbours are read together whenever they can be, most if each is read by
+    its own chance. Recorded launches lie between: about the geometric mean of both
+    (``study/static_fit.py`` prints how far off). If all shares are 1, it is the number
+    of runs.
 
-    :param shares: in which each block is read.
-    :param shares_before: those of the block before it in the file, 0 if there is
-        none.
+    :param shares_before: of the block before each in the file, 0 if there is none.
     """
     fewest = float(np.maximum(0.0, shares - shares_before).sum())
     most = float((shares * (1 - shares_before)).sum())

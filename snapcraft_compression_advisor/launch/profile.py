@@ -81,7 +81,6 @@ Seconds = Annotated[float, pydantic.Field(ge=0)]
 class CpuTime(_Model):
     """Processor time of all processes of a launch, seconds.
 
-    :param user: in user mode.
     :param system: in the kernel; reading an image counts there.
     """
 
@@ -89,24 +88,9 @@ class CpuTime(_Model):
     system: Seconds
 
 
-class RecordedThread(_Model):
-    """What the threads of one name did until the cold launch's event.
-
-    :param name: ``(ended)`` are threads and child processes that were gone by then.
-    :param read_bytes: that storage delivered for them.
-    :param major_faults: page faults that waited for storage.
-    """
-
-    name: Text
-    cpu_s: Seconds
-    read_bytes: pydantic.NonNegativeInt
-    major_faults: pydantic.NonNegativeInt
-
-
 class RecordedPart(_Model):
     """The beginning of a part of an installed snap's launch; it ends with the next.
 
-    :param program: that began it.
     :param start_s: from right before ``snap run`` was started.
     """
 
@@ -138,7 +122,6 @@ class RecordedLaunch(_Model):
         ``drawn`` (content; then reading paused), ``reading`` (content; reading went
         on) or ``blank`` (one color up to the time limit).
     :param cold_s: from right before exec to the event.
-    :param threads: of the cold launch, in recordings of earlier versions.
     :param processors: that the launch could use.
     :param kernel: its release.
     :param kernel_modes: how it reads squashfs.
@@ -155,7 +138,9 @@ class RecordedLaunch(_Model):
     warm_s: Seconds | None = None
     cold_cpu_s: CpuTime | None = None
     warm_cpu_s: CpuTime | None = None
-    threads: tuple[RecordedThread, ...] = ()
+    threads: tuple[dict[str, str | float], ...] = pydantic.Field(
+        default=(), description="in recordings of earlier versions"
+    )
     processors: pydantic.PositiveInt
     kernel: Text
     kernel_modes: RecordedKernel | None = None
@@ -187,11 +172,8 @@ MetadataBlocks = Annotated[
 class ProfilePayload(_Model):
     """What a launch of an installed snap reads of one of the snaps under it.
 
-    :param name: of the snap, without an instance's key.
-    :param revision: as snapd numbers it (``x1`` where it isn't from the store).
-    :param image_bytes: of its image.
-    :param codec: of its image.
-    :param metadata_blocks: as in :class:`LaunchProfile`.
+    :param name: without an instance's key.
+    :param revision: as snapd numbers it (``x1`` if it isn't from the store).
     :param files: sorted by path, paths as in that snap.
     """
 
@@ -211,9 +193,8 @@ class LaunchProfile(_Model):
         cache after a cold launch from a mount), ``directory`` (from the payload's
         directory, by the page cache and page tables) or ``trace`` (blocks read and
         mapped, by system calls); or ``static``, guessed from files.
-    :param app: whose launch.
-    :param warm_s: seconds of a warm launch where it was recorded, if known.
-    :param recorded: what else was measured there, if anything.
+    :param warm_s: seconds of a warm launch, if one was recorded.
+    :param recorded: what else was measured, if anything.
     :param metadata_blocks: that the launch reads of the app's own payload: blocks of
         inodes and directories, each as often as it is read.
     """
@@ -246,9 +227,10 @@ class LaunchProfile(_Model):
         if has != (self.schema_version == 1, self.schema_version > 1):
             message = f"schema {self.schema_version} has no such lists of files"
             raise ValueError(message)
-        if self.payloads is not None and [
-            number for number, each in enumerate(self.payloads) if each.role == "app"
-        ] != [0]:
+        roles = [each.role for each in self.payloads or ()]
+        if self.payloads is not None and (
+            roles[:1] != ["app"] or roles.count("app") > 1
+        ):
             message = "the app's own payload isn't the first, or there is another"
             raise ValueError(message)
         return self

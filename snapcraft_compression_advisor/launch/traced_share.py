@@ -61,22 +61,10 @@ def directory_shares(files: Sequence[LaunchFile]) -> tuple[Interval, Interval]:
     part = sum(file.expected_blocks for file in traced) / sum(
         file.expected_blocks for file in files
     )
-    read, seek = (
-        _mixed(share, own, part)
-        for share, own in zip(
-            traced_shares(traced),
-            (DIRECTORY_READ_SHARE, DIRECTORY_SEEK_SHARE),
-            strict=True,
-        )
-    )
-    return read, seek
-
-
-def _mixed(traced: Interval, other: Interval, part: float) -> Interval:
-    return Interval(
-        low=traced.low * part + other.low * (1 - part),
-        mid=traced.mid * part + other.mid * (1 - part),
-        high=traced.high * part + other.high * (1 - part),
+    read, seek = traced_shares(traced)
+    return (
+        read * part + DIRECTORY_READ_SHARE * (1 - part),
+        seek * part + DIRECTORY_SEEK_SHARE * (1 - part),
     )
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from ..core.units import Interval, counted, joined, percent, seconds, size
+from ..launch.combining import together
 from ..launch.model import seconds_saved
-from ..launch.stack_model import together
 from .document import Part, part
 from .model import Cell, Section, Table
 from .words import how_known

@@ -23,15 +23,15 @@ from snapcraft_compression_advisor.advice.recommendation import (
 from snapcraft_compression_advisor.cli.policy_options import policy_options
 from snapcraft_compression_advisor.core.errors import BadDataError, UsageError
 from snapcraft_compression_advisor.core.units import Interval, combined
+from snapcraft_compression_advisor.launch.combining import (
+    average_figures,
+    average_saving,
+    narrowing,
+)
 from snapcraft_compression_advisor.launch.model import (
     LaunchEstimate,
     seconds_saved,
     total_s,
-)
-from snapcraft_compression_advisor.launch.narrowing import (
-    average_figures,
-    average_saving,
-    narrowing,
 )
 from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
 from snapcraft_compression_advisor.settings.load import (

@@ -15,6 +15,7 @@ from snapcraft_compression_advisor.codecs.codec import METADATA_BLOCK_BYTES
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.devices.builtin_devices import find_device
 from snapcraft_compression_advisor.devices.device_file import device_text, parse_device
+from snapcraft_compression_advisor.launch.combining import together
 from snapcraft_compression_advisor.launch.fit import fit_layer, fit_profile
 from snapcraft_compression_advisor.launch.launch_set import (
     LaunchSet,
@@ -27,7 +28,6 @@ from snapcraft_compression_advisor.launch.model import (
 )
 from snapcraft_compression_advisor.launch.profile import PROFILE
 from snapcraft_compression_advisor.launch.stack import average
-from snapcraft_compression_advisor.launch.stack_model import together
 
 if TYPE_CHECKING:
     from pathlib import Path

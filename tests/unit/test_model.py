@@ -14,6 +14,7 @@ from snapcraft_compression_advisor.devices.device import (
     BlockCost,
     DeviceProfile,
 )
+from snapcraft_compression_advisor.launch.combining import narrowing, together
 from snapcraft_compression_advisor.launch.launch_set import LaunchFile, LaunchSet
 from snapcraft_compression_advisor.launch.model import (
     LaunchEstimate,
@@ -21,8 +22,6 @@ from snapcraft_compression_advisor.launch.model import (
     seconds_saved,
     sum_blocks,
 )
-from snapcraft_compression_advisor.launch.narrowing import narrowing
-from snapcraft_compression_advisor.launch.stack_model import together
 from snapcraft_compression_advisor.trial.result import CodecTrial, blocks_of_files
 from stored_block import stored_block
 
@@ -257,7 +256,7 @@ def test_more_knowledge_narrows_an_interval() -> None:
 
 def test_what_a_codec_takes_in_launches_stays_open_on_a_calibrated_device() -> None:
     xz, lzo = (
-        replace(estimate_of((1, 1, 1), work), calibrated=calibrated)
+        replace(estimate_of((1, 1, 1), work), calibrated_s=calibrated)
         for work, calibrated in (
             ((4, 10, 18), Interval(low=8, mid=10, high=13)),
             ((1, 2, 4), Interval(low=1.5, mid=2, high=3)),
