@@ -11,8 +11,7 @@ from typing import ClassVar
 from ..codecs import SHIPPABLE
 from ..lint.finding import Finding, LintReport
 from ..project.edit import Edit, apply_edit, merge_edits, plan_edit
-from ..project.project_file import find_project_file
-from ..project.project_lines import names_no_base, read_project_lines
+from ..project.project_file import find_project_file, read_project_lines
 from .commands import EDITS, Arguments, Command, details
 from .write import note, write_output
 
@@ -63,8 +62,6 @@ def set_compression(
         note(f"{key} set to {compression}")
     elif not edit.changes:
         note(f"{key} is already {compression}")
-    if edit.changes and names_no_base(edit.before, where=str(edit.path)):
-        note("It names no base: snapcraft 2.43 and older refuse the key as unknown")
 
 
 def change_file(edit: Edit, *, diff: bool, output: Path | None) -> bool:

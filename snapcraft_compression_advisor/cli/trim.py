@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from ..analysis import analyse
 from ..core.errors import NoInputError, ToolError
 from ..core.terminal import emit
-from ..project.add_filters import add_filters
+from ..project.changes import add_filters
 from ..project.document import read_document
 from ..project.edit import Edit
 from ..project.project_file import find_project_file, read_project_file

@@ -13,7 +13,7 @@ from craft_cli import CommandGroup
 
 from snapcraft_compression_advisor_plugin import reason_of
 
-from ..project.project_lines import LINTER_NAME
+from ..project.project_file import LINTER_NAME
 from ..settings.load import PLUGIN
 from .advisor import FindAdvisor, check_settings, finding_advisor
 from .guard import Stop, check_before

@@ -12,7 +12,7 @@ from ..core.errors import BadDataError, UsageError
 from ..core.units import Interval
 from ..launches import estimates_of, whole_read
 from ..payload.source import ComponentDirectory
-from ..project.project_lines import NULL, ProjectLines, read_project_lines
+from ..project.project_file import NULL, ProjectLines, read_project_lines
 from ..trial.sampled import run_sampled_trial
 
 if TYPE_CHECKING:
@@ -67,8 +67,8 @@ class ProjectFile(ProjectLines):
         :param compressions: by component, ``None`` for the snap's.
         :returns: ``None`` if it can't be made safely, or changes nothing.
         """
+        from ..project.changes import set_compression  # noqa: PLC0415 # as above
         from ..project.edit import Edit  # noqa: PLC0415 # advice plans none
-        from ..project.set_scalar import set_compression  # noqa: PLC0415 # as above
 
         after = self.content
         try:

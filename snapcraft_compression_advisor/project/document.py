@@ -30,23 +30,12 @@ from ruamel.yaml.events import (
 from ..core.errors import BadDataError
 
 MAX_PROJECT_FILE_BYTES = 128 * 1024
-"""Largest snapcraft.yaml that is read.
-
-The largest in snapcraft's own tests has 22 KiB. The parser is pure Python and takes
-up to 50 µs per byte, twice for an edit, so this bounds the time as well.
-"""
-
+"""The largest in snapcraft's own tests has 22 KiB. The parser is pure Python and takes
+up to 50 µs per byte, twice for an edit, so this bounds the time as well."""
 COMPRESSION = "compression"
-
 MAX_DEPTH = 64
 """Deepest nesting that is read; snapcraft's own keys nest about seven deep."""
 
-_FOREIGN_BOMS = (
-    codecs.BOM_UTF32_LE,
-    codecs.BOM_UTF32_BE,
-    codecs.BOM_UTF16_LE,
-    codecs.BOM_UTF16_BE,
-)
 _ODD_LINE_BREAK = re.compile("[\x85\u2028\u2029]")
 """Line breaks in YAML 1.1 (section 4.1.4), but neither in 1.2 nor in most editors."""
 
@@ -203,12 +192,8 @@ def read_document(content: bytes, *, where: str) -> ProjectDocument:
 def _decode(content: bytes, *, where: str) -> str:
     r"""Return a file's text without byte order mark; \n, \r\n or \r end its lines."""
     if len(content) > MAX_PROJECT_FILE_BYTES:
-        limit_kib = MAX_PROJECT_FILE_BYTES // 1024
-        message = f"{where}: larger than {limit_kib} KiB, so it is not read"
+        message = f"{where}: larger than 128 KiB, so it is not read"
         raise BadDataError(message, resolution=_CHECK_FILE)
-    if content.startswith(_FOREIGN_BOMS):
-        message = f"{where}: this is UTF-16 or UTF-32; snapcraft reads UTF-8"
-        raise BadDataError(message, resolution="Save the file as UTF-8.")
     try:
         text = content.decode()
     except UnicodeDecodeError as error:
@@ -237,8 +222,7 @@ def _events(text: str, *, where: str) -> Iterator[Event]:
                 message = f"{where}: nested deeper than {MAX_DEPTH} levels"
                 raise BadDataError(message, resolution=_CHECK_FILE)
             yield event
-    # An escape beyond Unicode (`"\UFFFFFFFF"`) reaches chr(), hence ValueError and
-    # OverflowError.
+    # ValueError, OverflowError: an escape beyond Unicode (`"\UFFFFFFFF"`) in chr().
     except (YAMLError, ValueError, OverflowError) as error:
         place = where
         if isinstance(error, MarkedYAMLError) and error.problem_mark is not None:
@@ -278,9 +262,8 @@ class _Composer:
             self._anchored[first.anchor] = start  # what refers to itself is empty
         node = start
         if isinstance(first, CollectionStartEvent):
-            node = self._with_children(
-                start, is_mapping=type(first) is MappingStartEvent
-            )
+            is_mapping = isinstance(first, MappingStartEvent)
+            node = self._with_children(start, is_mapping=is_mapping)
         if first.anchor is not None:
             self._anchored[first.anchor] = node
         return node

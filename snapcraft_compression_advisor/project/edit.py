@@ -6,21 +6,19 @@ import contextlib
 import difflib
 import os
 import re
-import secrets
 import stat
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from ..core.deferred_signals import deferred_signals
 from ..core.errors import BadDataError, StorageError
 from ..core.files import common_bytes
 from ..core.printable import printable
 from ..core.scratch import replace_file
+from .changes import set_compression
 from .project_file import read_project_file
-from .set_scalar import set_compression
 
 _WRITE_BITS = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 _NO_FINAL_BREAK = "\n\\ No newline at end of file\n"
@@ -29,10 +27,7 @@ _NO_FINAL_BREAK = "\n\\ No newline at end of file\n"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edit:
-    """A change to a project file that has yet to be made.
-
-    :param path: as it was given.
-    """
+    """A change to a project file that has yet to be made."""
 
     path: Path
     before: bytes
@@ -74,12 +69,11 @@ class _Change(NamedTuple):
 
 
 def merge_edits(edits: Sequence[Edit]) -> tuple[Edit, tuple[bool, ...]]:
-    """Return one edit that does what several do.
+    """Return one edit that does what several do, and for each whether it is in there.
 
     Of two that touch the same place but say different things, the first is made.
 
     :param edits: at least one; all of the same bytes of the same file.
-    :returns: the edit, and for each one given whether it is in there.
     """
     taken: list[_Change] = []
     made: list[bool] = []
@@ -126,10 +120,9 @@ def plan_edit(
 def apply_edit(edit: Edit) -> None:
     """Write an edit: the whole of it or, on any failure, nothing.
 
-    The new text goes to a file in the same directory, which then takes the place of
-    the old one with its mode, extended attributes and, where permitted, its owner.
-    A symbolic link stays one: the file that it leads to is written, as an editor does.
-    A file with several hard links is refused: the others would keep the old text.
+    A new file takes the place of the old one with its mode, extended attributes and,
+    where permitted, its owner. What a symbolic link leads to is written. A file with
+    several hard links is refused: the others would keep the old text.
 
     :raises AdvisorError: if the file no longer has the bytes that were read, has
         several hard links, or it or its directory can't be read or written.
@@ -140,11 +133,7 @@ def apply_edit(edit: Edit) -> None:
     try:
         target = Path(os.path.realpath(edit.path, strict=True))
         _check_writable(target, target.stat())
-        # A moment; else an interruption could leave the temporary file.
-        with deferred_signals():
-            check = partial(_check_unchanged, edit)
-            _replace_file(target, edit.after, last_check=check)
-        _sync_directory(target.parent)
+        replace_file(target, partial(_fill, edit, target))
     except OSError as error:
         message = f"{edit.path} can't be written: {error.strerror or error}"
         raise StorageError(
@@ -168,68 +157,16 @@ def _check_writable(target: Path, status: os.stat_result) -> None:
         raise StorageError(message, resolution="Check its mode, owner and mount.")
     if status.st_nlink > 1:
         message = f"{target} has {status.st_nlink} hard links"
-        raise StorageError(
-            message, resolution="Replace it with a separate copy, or edit it by hand."
-        )
+        raise StorageError(message, resolution="Replace it with a copy of its own.")
 
 
-def _sync_directory(directory: Path) -> None:
-    """Make the new name last through a power cut, where the file system can."""
-    with contextlib.suppress(OSError):
-        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-
-
-def _replace_file(
-    target: Path, content: bytes, *, last_check: Callable[[], None]
-) -> None:
-    """Replace a file by one that is on the disk before it takes its place.
-
-    It has a name (open(2), ``O_TMPFILE``) only once it is complete, so that a run that
-    is killed meanwhile leaves nothing beside the old one.
-    """
-
-    def fill(descriptor: int) -> None:
-        with open(descriptor, "wb", closefd=False) as stream:
-            stream.write(content)
-        _copy_attributes(descriptor, target)
-        os.fsync(descriptor)
-        last_check()
-
-    try:
-        _replace_nameless(target, fill)
-    except OSError:  # this file system, or a confinement, doesn't let us
-        replace_file(target, fill)
-
-
-def _replace_nameless(target: Path, fill: Callable[[int], None]) -> None:
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
-    flags = os.O_TMPFILE | os.O_WRONLY
-    with (
-        _opened(target.parent, os.O_RDONLY | os.O_DIRECTORY) as directory,
-        _opened(target.parent, flags) as descriptor,
-    ):
-        fill(descriptor)
-        # With a directory's descriptor, Python calls linkat(2): link(2) would make
-        # a second name of what is in /proc.
-        place = f"/proc/self/fd/{descriptor}"
-        os.link(place, temporary.name, dst_dir_fd=directory)
-        try:
-            temporary.replace(target)
-        finally:
-            temporary.unlink(missing_ok=True)
-
-
-@contextlib.contextmanager
-def _opened(path: Path, flags: int) -> Iterator[int]:
-    descriptor = os.open(path, flags | os.O_CLOEXEC, 0o600)
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
+def _fill(edit: Edit, target: Path, descriptor: int) -> None:
+    """Have the new text on the disk before it takes the old one's place."""
+    with open(descriptor, "wb", closefd=False) as stream:
+        stream.write(edit.after)
+    _copy_attributes(descriptor, target)
+    os.fsync(descriptor)
+    _check_unchanged(edit)
 
 
 def _copy_attributes(descriptor: int, target: Path) -> None:

@@ -1,13 +1,22 @@
-"""Find snapcraft.yaml, and read it."""
+"""Find snapcraft.yaml, and read what it says of compression and lint."""
 
 from __future__ import annotations
 
 import errno
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from ..core.errors import BadDataError, NoInputError, StorageError, UsageError
 from ..core.files import NotRegularError, read_regular
-from .document import MAX_PROJECT_FILE_BYTES
+from ..settings.lint_policy import ALL_RULES_PREFIX
+from .document import (
+    COMPRESSION,
+    MAX_PROJECT_FILE_BYTES,
+    Node,
+    not_a_scalar,
+    read_document,
+)
 
 PROJECT_FILES = (
     "snapcraft.yaml",
@@ -37,7 +46,7 @@ def find_project_file(project_dir: Path) -> Path:
     :param project_dir: a project's directory, or a YAML file itself.
     :raises AdvisorError: if it is neither, or has no such file.
     """
-    if _mode_of(project_dir) is None:
+    if not _exists(project_dir):
         message = f"{project_dir} doesn't exist"
         raise NoInputError(message, resolution="Specify the project's directory.")
     if not project_dir.is_dir():
@@ -45,16 +54,15 @@ def find_project_file(project_dir: Path) -> Path:
             message = f"{project_dir} is neither a directory nor a YAML file"
             raise UsageError(message, resolution="Specify the project's directory.")
         return project_dir
-    for name in PROJECT_FILES:
-        if _mode_of(project_dir / name) is not None:
-            return project_dir / name
-    for name in PROJECT_FILES:
-        if (project_dir / name).is_symlink():
-            message = f"{project_dir / name} is a link that leads nowhere"
-            raise BadDataError(message, resolution="Correct the link.")
+    places = [project_dir / name for name in PROJECT_FILES]
+    if found := next(filter(_exists, places), None):
+        return found
+    if link := next(filter(Path.is_symlink, places), None):
+        message = f"{link} is a link that leads nowhere"
+        raise BadDataError(message, resolution="Correct the link.")
     message = f"No project file in {project_dir}"
     for name, key in _OTHER_PACKERS.items():
-        if _mode_of(project_dir / name) is not None:
+        if _exists(project_dir / name):
             raise NoInputError(
                 message,
                 details=f"If electron-builder packs the snap, {name} has its settings.",
@@ -67,17 +75,18 @@ def find_project_file(project_dir: Path) -> Path:
     )
 
 
-def _mode_of(path: Path) -> int | None:
-    """Return the mode of what a path leads to; ``None`` if there is nothing."""
+def _exists(path: Path) -> bool:
+    """Whether a path leads to anything."""
     try:
-        return path.stat().st_mode
+        path.stat()
     except (OSError, ValueError) as error:
         if getattr(error, "errno", 0) in _NOTHING_THERE:
-            return None
+            return False
         message = f"{path} can't be looked up: {getattr(error, 'strerror', error)}"
         raise NoInputError(
             message, resolution="Check the path and its permissions."
         ) from error
+    return True
 
 
 def read_project_file(path: Path) -> bytes:
@@ -96,3 +105,119 @@ def read_project_file(path: Path) -> bytes:
         raise kind(
             message, resolution="Check the path, its permissions and the disk."
         ) from error
+
+
+NULL = "null"
+LINTER_NAME = "compression"
+"""What ``lint: ignore:`` calls the advisor's findings."""
+EXTENSIONS_WITH_LZO = ("kde-neon", "kde-neon-6", "kde-neon-qt6")
+"""snapcraft's extensions that set ``compression: lzo`` at the root, if the project has
+no key (``get_root_snippet`` in ``snapcraft/extensions/kde_neon*.py``)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectLines:
+    """What a project file says, and where.
+
+    :param compression: of the root; ``None`` if it isn't there or null.
+    :param compression_line: of that key, from 1.
+    :param components: compression by component; ``None`` if one has no key, and
+        :data:`NULL` where it is null, which snapcraft refuses.
+    :param component_lines: where each component's key, or else its name, stands.
+    :param ignored: selectors of rules that ``lint: ignore:`` names.
+    :param extension: of an app, that sets lzo.
+    """
+
+    name: str | None
+    compression: str | None
+    compression_line: int | None
+    components: dict[str, str | None]
+    component_lines: dict[str, int]
+    ignored: tuple[str, ...]
+    extension: str | None = None
+
+    @property
+    def effective(self) -> str | None:
+        """What snapcraft packs with: the key, else an extension's; else the default."""
+        return self.compression or ("lzo" if self.extension else None)
+
+
+def read_project_lines(content: bytes, *, where: str) -> ProjectLines:
+    """Read a project file.
+
+    Under ``lint: ignore:``, the linter's name alone stands for all rules. Below the
+    name, a rule or a family (``SCA305``, ``SCA3``) stands for itself, and a path
+    pattern for all rules on that path. A rule may also stand in the linter's place.
+
+    :param where: the file, for errors.
+    :raises BadDataError: if the YAML is broken or ``compression`` isn't a scalar.
+    """
+    root = read_document(content, where=where).root
+    key, value = root.entry(COMPRESSION) or (None, None)
+    if value is not None and value.scalar is None:
+        raise not_a_scalar(value, COMPRESSION, where=where)
+    components, lines = _components(root.child("components"))
+    return ProjectLines(
+        name=_scalar(root.child("name")),
+        compression=_scalar(value),
+        compression_line=None if key is None else key.line,
+        components=components,
+        component_lines=lines,
+        ignored=tuple(dict.fromkeys(_ignored(root.child("lint", "ignore")))),
+        extension=next(_lzo_extensions(root.child("apps")), None),
+    )
+
+
+def _lzo_extensions(apps: Node | None) -> Iterator[str]:
+    for _, _, app in apps.names if apps else ():
+        extensions = app.child("extensions")
+        for item in extensions.items if extensions else ():
+            if item.scalar in EXTENSIONS_WITH_LZO:
+                yield item.scalar
+
+
+def _components(node: Node | None) -> tuple[dict[str, str | None], dict[str, int]]:
+    compression: dict[str, str | None] = {}
+    lines: dict[str, int] = {}
+    for name, key, body in node.names if node else ():
+        found, value = body.entry(COMPRESSION) or (key, None)
+        refused = value is not None and found is not key and value.is_null
+        compression[name] = NULL if refused else _scalar(value)
+        lines[name] = found.line
+    return compression, lines
+
+
+def _ignored(node: Node | None) -> Iterator[str]:
+    for item in node.items if node else ():
+        if item.scalar == LINTER_NAME:
+            yield ALL_RULES_PREFIX
+        elif item.scalar is not None and _is_selector(item.scalar):
+            yield item.scalar
+        for name, _, paths in item.names:
+            if name == LINTER_NAME:
+                yield from map(_selector, _scalars(paths))
+            elif _is_selector(name):
+                yield from (f"{name}:{path}" for path in _scalars(paths))
+
+
+def _selector(text: str) -> str:
+    return text if _is_selector(text) else f"{ALL_RULES_PREFIX}:{text}"
+
+
+def _is_selector(text: str) -> bool:
+    prefix = text.partition(":")[0]
+    digits = prefix.removeprefix(ALL_RULES_PREFIX)
+    return prefix.startswith(ALL_RULES_PREFIX) and (
+        not digits or (digits.isascii() and digits.isdigit())
+    )
+
+
+def _scalars(node: Node) -> Iterator[str]:
+    for each in (node, *node.items):
+        if each.scalar is not None:
+            yield each.scalar
+
+
+def _scalar(node: Node | None) -> str | None:
+    """Return a scalar's text; ``None`` for null, and for anything else."""
+    return None if node is None or node.is_null else node.scalar

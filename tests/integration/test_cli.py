@@ -177,18 +177,6 @@ def test_set_changes_one_line_and_diff_shows_it(tmp_path: Path) -> None:
     assert "already" in again.stderr
 
 
-@pytest.mark.parametrize(
-    ("keys", "warns"),
-    [("", True), ("base: core\nbuild-base: core18\n", False), ("type: os\n", False)],
-)
-def test_project_that_names_no_base_may_need_a_snapcraft_without_the_key(
-    tmp_path: Path, keys: str, *, warns: bool
-) -> None:
-    (tmp_path / "snapcraft.yaml").write_text(f"name: x\n{keys}")
-    ran = advisor("set", tmp_path, "--compression", "lzo")
-    assert ("snapcraft 2.43 and older refuse" in ran.stderr) is warns
-
-
 def bad_inputs(directory: Path) -> dict[str, tuple[tuple[str | Path, ...], int]]:
     prime = fill_prime(directory / "prime")
     (directory / "no-yaml").mkdir()

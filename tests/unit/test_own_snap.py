@@ -17,8 +17,10 @@ from snapcraft_compression_advisor.host.project import (
     read_settings,
 )
 from snapcraft_compression_advisor.project.edit import plan_edit
-from snapcraft_compression_advisor.project.project_file import find_project_file
-from snapcraft_compression_advisor.project.project_lines import read_project_lines
+from snapcraft_compression_advisor.project.project_file import (
+    find_project_file,
+    read_project_lines,
+)
 
 PROJECT_DIR = Path(__file__).parents[2]
 

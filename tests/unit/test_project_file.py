@@ -21,11 +21,9 @@ from snapcraft_compression_advisor.project.document import MAX_PROJECT_FILE_BYTE
 from snapcraft_compression_advisor.project.edit import plan_edit
 from snapcraft_compression_advisor.project.project_file import (
     PROJECT_FILES,
+    ProjectLines,
     find_project_file,
     read_project_file,
-)
-from snapcraft_compression_advisor.project.project_lines import (
-    ProjectLines,
     read_project_lines,
 )
 

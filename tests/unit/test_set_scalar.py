@@ -10,17 +10,17 @@ from ruamel.yaml import YAML
 
 from project_shapes import NUMBER, shape
 from snapcraft_compression_advisor.core.errors import BadDataError, UsageError
+from snapcraft_compression_advisor.project.changes import (
+    _changes_one_line,
+    _says_the_same,
+    set_compression,
+)
 from snapcraft_compression_advisor.project.document import (
     MAX_DEPTH,
     MAX_PROJECT_FILE_BYTES,
     read_document,
 )
-from snapcraft_compression_advisor.project.project_lines import read_project_lines
-from snapcraft_compression_advisor.project.set_scalar import (
-    _changes_one_line,
-    _says_the_same,
-    set_compression,
-)
+from snapcraft_compression_advisor.project.project_file import read_project_lines
 
 if TYPE_CHECKING:
     from pytest_mock import MockerFixture
@@ -257,8 +257,8 @@ def test_a_compression_that_snapcraft_refuses_is_a_usage_error(
 @pytest.mark.parametrize(
     ("encoding", "reason"),
     [
-        ("utf-16", "this is UTF-16 or UTF-32"),
-        ("utf-32", "this is UTF-16 or UTF-32"),
+        ("utf-16", "byte 0 is not UTF-8"),
+        ("utf-32", "byte 0 is not UTF-8"),
         ("utf-16-le", "byte 14 is not UTF-8"),
         ("utf-16-be", "byte 15 is not UTF-8"),
         ("latin-1", "byte 7 is not UTF-8"),

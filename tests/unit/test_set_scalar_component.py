@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
 from snapcraft_compression_advisor.core.errors import BadDataError, UsageError
-from snapcraft_compression_advisor.project.project_lines import read_project_lines
-from snapcraft_compression_advisor.project.set_scalar import set_compression
+from snapcraft_compression_advisor.project.changes import set_compression
+from snapcraft_compression_advisor.project.project_file import read_project_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

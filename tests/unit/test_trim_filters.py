@@ -13,7 +13,7 @@ from ruamel.yaml import YAML
 from payloads import make_inventory
 from snapcraft_compression_advisor.capture.missed_files import missed_paths
 from snapcraft_compression_advisor.core.errors import BadDataError
-from snapcraft_compression_advisor.project.add_filters import add_filters
+from snapcraft_compression_advisor.project.changes import add_filters
 from snapcraft_compression_advisor.trim.filters import filters_of
 
 filesets = pytest.importorskip(
