@@ -49,8 +49,8 @@ def trim_page(
     sections = [
         _groups(plan),
         *([_proof(proof)] if proof else []),
-        _filters(plan, part_names, risky=risky),
         _risky(plan),
+        _filters(plan, part_names, risky=risky),
         *([_launches(plan)] if any(each.saved_s for each in plan.groups) else []),
     ]
     return Page(
@@ -63,7 +63,7 @@ def trim_page(
 
 def _answer(plan: TrimPlan) -> str:
     if not plan.sure:
-        return "there is nothing that it certainly doesn't need"
+        return "nothing was found that could be left out without a risk"
     if plan.sure_bytes is None:
         return "sizes in the image aren't known"
     off, image = plan.sure_bytes, plan.image_bytes
@@ -80,11 +80,7 @@ def _groups(plan: TrimPlan) -> Section | None:
             counted(len(each.files), "file"),
             size(each.raw_bytes),
             size(each.image_bytes) if each.image_bytes else "unknown",
-            *(
-                [size(each.image_bytes * delta)]
-                if delta is not None and each.image_bytes
-                else []
-            ),
+            *([size(each.image_bytes * delta)] if delta and each.image_bytes else []),
         )
         for each in plan.sure
     )
@@ -92,7 +88,10 @@ def _groups(plan: TrimPlan) -> Section | None:
     if not rows:
         return None
     table = Table(heads=heads[: len(rows[0])], rows=rows)
-    return Section(short=True, tables=(table,))
+    files = sum(len(each.files) for each in plan.small)
+    kinds = ", ".join(_TITLES[each.reason] for each in plan.small)
+    small = f"No filters for {kinds} ({counted(files, 'file')}): less than 0.1% of it."
+    return Section(short=True, sentences=(small,) * bool(files), tables=(table,))
 
 
 def _filters(
@@ -125,7 +124,7 @@ def _risky(plan: TrimPlan) -> Section:
             (
                 "Never listed: what a launch may read, as guessed from files or "
                 f"recorded, and what its programs link or load (apps: {apps}). Test "
-                "the snap without the files."
+                "the snap without these files before you release it."
             ),
         ),
         entries=tuple(entries),

@@ -11,7 +11,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from glob import escape
 
 from ..payload.inventory import Inventory
@@ -45,7 +45,7 @@ def filters_of(
     found = {escape(directory) for directory in whole.values() if directory}
     left = {path for path, directory in whole.items() if not directory}
     others = {*inventory.entries, *present} - left
-    for pattern_of in (_suffix_below, _name_below, _suffix_beside):
+    for pattern_of in (_suffix_below, _name_below, _versions_beside, _suffix_beside):
         kept_patterns = set(map(pattern_of, others))
         by_pattern: dict[str | None, set[str]] = defaultdict(set)
         for path in left:
@@ -62,24 +62,30 @@ def filters_of(
 
 def _suffix_below(path: str) -> str | None:
     """Return the pattern of all files with its suffix below a third directory."""
-    *directories, name = path.split("/")
-    return _below(directories, _any_of_suffix(name))
+    return _below(path, _any_of_suffix(posixpath.basename(path)))
 
 
 def _name_below(path: str) -> str | None:
     """Return the pattern of all files of its name, likewise."""
-    *directories, name = path.split("/")
-    return _below(directories, escape(name))
+    return _below(path, escape(posixpath.basename(path)))
 
 
 def _suffix_beside(path: str) -> str | None:
     """Return the pattern of all files with its suffix in its directory."""
-    *directories, name = path.split("/")
+    folder, name = posixpath.split(path)
     pattern = _any_of_suffix(name)
-    return pattern and "/".join((*map(escape, directories), pattern))
+    return pattern and posixpath.join(escape(folder), pattern)
 
 
-def _below(directories: Sequence[str], pattern: str | None) -> str | None:
+def _versions_beside(path: str) -> str | None:
+    """Return the pattern of a library in its directory, with all of its versions."""
+    folder, name = posixpath.split(path)
+    stem, ending, _ = name.partition(".so")
+    return posixpath.join(escape(folder), f"{escape(stem)}.so*") if ending else None
+
+
+def _below(path: str, pattern: str | None) -> str | None:
+    directories = path.split("/")[:-1]
     if pattern is None or len(directories) < _ROOT_NAMES:
         return None
     return "/".join((*map(escape, directories[:_ROOT_NAMES]), "**", pattern))

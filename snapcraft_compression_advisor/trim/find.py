@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -217,17 +217,3 @@ def _by_choice(payload: Payload) -> Iterator[Trim]:
 
 def _risky(entry: Entry, reason: Reason, risk: str) -> Trim:
     return Trim(path=entry.path, reason=reason, size_bytes=entry.size_bytes, risk=risk)
-
-
-def without_needed(trims: Sequence[Trim], needed: Collection[str]) -> tuple[Trim, ...]:
-    """Return the trims that nothing is known to need.
-
-    A library that another snap brings is read there instead.
-
-    :param needed: files that a launch reads or may read.
-    """
-    return tuple(
-        each
-        for each in trims
-        if each.reason == "supplied-libraries" or each.path not in needed
-    )

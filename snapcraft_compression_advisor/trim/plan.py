@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ..core.units import Interval
@@ -11,7 +12,7 @@ from ..launches import estimates_of
 from ..payload.references import goes_along, links_of, needed_directories, referrer
 from ..payload.survey import take_survey
 from .filters import filters_of
-from .find import Reason, Trim, find_trims, without_needed
+from .find import Reason, Trim, find_trims
 from .needed import needed_files, newly_missing
 from .sizes import TrimSizes, trim_sizes
 
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 _ROUNDS = 8
 """At most, of leaving files out and looking what is missing."""
 
+LEAST_SHARE = 1e-3
+"""Of what can go in all: files of a kind that take less aren't worth a filter."""
+
 NEEDED = "without it, {} lacks {}"
 
 
@@ -36,7 +40,8 @@ class TrimGroup:
     :param risk: why they may be needed all the same; ``None`` if nothing says so.
     :param files: the largest first, links after them.
     :param raw_bytes: uncompressed.
-    :param image_bytes: by which the image shrinks; ``None`` if that isn't known.
+    :param image_bytes: by which the image shrinks; ``None`` if that isn't known. If
+        nothing needs the files, this is without those of the groups before it.
     :param saved_s: by app and device, what a cold launch from the snap's own image is
         faster; apps without a launch that reads these files are left out.
     :param filters: by part, without hyphens; the part is empty if it isn't known.
@@ -61,6 +66,7 @@ class TrimPlan:
     :param delta_share: size of a typical delta as a share of the image; ``None`` where
         nothing says so.
     :param groups: those that nothing needs first, then by bytes.
+    :param small: further ones that nothing needs, but that take next to nothing.
     :param apps: whose launches were looked at.
     :param parts: of the project, as far as their files are known.
     """
@@ -74,6 +80,7 @@ class TrimPlan:
     groups: tuple[TrimGroup, ...]
     apps: tuple[str, ...]
     parts: tuple[str, ...]
+    small: tuple[TrimGroup, ...] = ()
 
     @property
     def sure(self) -> tuple[TrimGroup, ...]:
@@ -83,7 +90,11 @@ class TrimPlan:
     def only(self, proven: Sequence[TrimGroup]) -> TrimPlan:
         """Return a plan without groups that nothing seemed to need, but these."""
         kept = tuple(each for each in self.groups if each.risk or each in proven)
-        return replace(self, groups=kept)
+        if kept == self.groups:
+            return self
+        freed = (each.image_bytes for each in proven if each.image_bytes)
+        off = sum(freed, Interval.exactly(0)) if self.sure_bytes else None
+        return replace(self, groups=kept, sure_bytes=off)
 
 
 def plan_trim(
@@ -102,20 +113,26 @@ def plan_trim(
     """
     progress("Finding files that needn't ship, and what launches need")
     trims = judged_trims(payload, surroundings, analysis.launches)
-    sure = _with_links(payload, [each.path for each in trims if each.risk is None])
+    unneeded = _with_links(payload, [each.path for each in trims if each.risk is None])
     codec = analysis.payload.declared_compression or "xz"
     progress("Compressing the files that nothing needs")
-    sizes = trim_sizes(payload, analysis.trial, codec, sure)
-    groups = _groups(payload, analysis, trims, parts, sizes)
+    sizes = trim_sizes(payload, analysis.trial, codec, unneeded)
+    found = _groups(payload, analysis, trims, parts, sizes)
+    sure = tuple(each for each in found if each.risk is None)
+    worth = _worth_filters(sure, sizes) if sizes else sure
+    names = {each.reason for each in worth}
+    worth_paths = {path for each in worth for path in each.files}
+    habits = analysis.policy.habits
     trial = analysis.trial.codecs.get(codec)
     return TrimPlan(
         path=payload.path,
         snap=payload.snap.name,
         codec=codec,
         image_bytes=trial.image_bytes if trial else None,
-        sure_bytes=sizes.image_smaller(sure) if sizes else None,
-        delta_share=_delta_share(analysis),
-        groups=groups,
+        sure_bytes=sizes.image_smaller(worth_paths) if sizes else None,
+        delta_share=habits.delta_share if habits else None,
+        groups=(*worth, *found[len(sure) :]),
+        small=tuple(each for each in sure if each.reason not in names),
         apps=tuple(payload.snap.apps),
         parts=tuple(parts),
     )
@@ -128,14 +145,16 @@ def judged_trims(
 
     :param launches: of target apps, recorded or guessed.
     """
-    suppliers = _suppliers(payload, surroundings)
+    name = payload.snap.base_name
+    bases = (each for each in surroundings.bases if each.snap.name == name)
+    suppliers = (*bases, *surroundings.contents)
     survey = take_survey(payload, suppliers=suppliers)
     needed, missing = needed_files(payload, surroundings, launches)
-    found = without_needed(tuple(find_trims(payload, survey, suppliers)), needed)
     trims = tuple(
         replace(each, risk=each.risk or referrer(each.path, survey.references))
-        for each in found
-    )
+        for each in find_trims(payload, survey, suppliers)
+        if each.path not in needed or each.reason == "supplied-libraries"
+    )  # a library that another snap brings is read there instead
     for _ in range(_ROUNDS):
         sure = _with_links(payload, [each.path for each in trims if each.risk is None])
         lacking = newly_missing(payload, surroundings, sure, missing)
@@ -144,12 +163,6 @@ def judged_trims(
             break
         trims = doubted
     return trims
-
-
-def _suppliers(payload: Payload, surroundings: Surroundings) -> tuple[Payload, ...]:
-    snap = payload.snap
-    bases = (each for each in surroundings.bases if each.snap.name == snap.base_name)
-    return (*bases, *surroundings.contents)
 
 
 def _doubted(trim: Trim, lacking: Mapping[str, frozenset[str]]) -> Trim:
@@ -172,10 +185,23 @@ def _groups(
     by_key: dict[tuple[Reason, str | None], list[Trim]] = {}
     for trim in trims:
         by_key.setdefault((trim.reason, trim.risk), []).append(trim)
-    groups = (
-        _group(payload, analysis, reason, risk, found, parts, sizes)
-        for (reason, risk), found in by_key.items()
-    )
+    codec = analysis.payload.declared_compression or "xz"
+    groups = []
+    for (reason, risk), found in by_key.items():
+        largest = sorted(found, key=lambda each: (-each.size_bytes, each.path))
+        files = [each.path for each in largest]
+        paths = _with_links(payload, files)
+        groups.append(
+            TrimGroup(
+                reason=reason,
+                risk=risk,
+                files=(*files, *sorted(paths.difference(files))),
+                raw_bytes=sum(each.size_bytes for each in found),
+                image_bytes=sizes.freed(paths) if sizes else None,
+                saved_s=_saved_s(analysis, paths, codec),
+                filters=_by_part(payload, paths, parts),
+            )
+        )
     return tuple(
         sorted(
             groups,
@@ -188,28 +214,26 @@ def _groups(
     )
 
 
-def _group(  # noqa: PLR0913, PLR0917 # what a group is made of
-    payload: Payload,
-    analysis: Analysis,
-    reason: Reason,
-    risk: str | None,
-    trims: Sequence[Trim],
-    parts: Mapping[str, frozenset[str]],
-    sizes: TrimSizes | None,
-) -> TrimGroup:
-    largest = sorted(trims, key=lambda each: (-each.size_bytes, each.path))
-    files = [each.path for each in largest]
-    paths = _with_links(payload, files)
-    links = sorted(paths.difference(files))
-    codec = analysis.payload.declared_compression or "xz"
-    return TrimGroup(
-        reason=reason,
-        risk=risk,
-        files=(*files, *links),
-        raw_bytes=sum(each.size_bytes for each in trims),
-        image_bytes=sizes.freed(paths) if sizes else None,
-        saved_s=_saved_s(analysis, paths, codec),
-        filters=_by_part(payload, paths, parts),
+def _worth_filters(
+    sure: Sequence[TrimGroup], sizes: TrimSizes
+) -> tuple[TrimGroup, ...]:
+    """Return the groups that are worth filters, with sizes that add up.
+
+    Contents that files of two groups have are stored once, and go with both of them.
+    """
+
+    def freed(groups: Sequence[TrimGroup]) -> Interval:
+        return sizes.freed({path for each in groups for path in each.files})
+
+    kept, least = list(sure), LEAST_SHARE * freed(sure).mid
+    for each in reversed(sure):
+        others = [other for other in kept if other is not each]
+        if freed(kept).mid - freed(others).mid < least:
+            kept = others
+    totals = [freed(kept[:number]) for number in range(len(kept) + 1)]
+    return tuple(
+        replace(each, image_bytes=until - before)
+        for each, (before, until) in zip(kept, pairwise(totals), strict=True)
     )
 
 
@@ -253,11 +277,6 @@ def _by_part(
     if left:
         found[""] = filters_of(left, payload.inventory, needed=needed)
     return found
-
-
-def _delta_share(analysis: Analysis) -> float | None:
-    habits = analysis.policy.habits
-    return habits.delta_share if habits else None
 
 
 def _with_links(payload: Payload, paths: Collection[str]) -> frozenset[str]:

@@ -164,26 +164,23 @@ def _recorded(
 
     :param again: whether one that is kept doesn't do.
     """
-    found: LaunchProfile | str = ""
+    problem = ""
     for _ in range(_STARTS):
-        found = _recorded_once(payload, app, starts, again=again)
-        if not isinstance(found, str):
-            break
-        starts.told.debug(f"{app} failed: {found}")
-    return found
-
-
-def _recorded_once(
-    payload: Payload, app: str, starts: Starts, *, again: bool
-) -> LaunchProfile | str:
-    try:
-        (profile,) = recorded_profiles(
-            payload, (starts.of(app),), starts.told, again=again, within=starts.within
-        )
-    except AdvisorError as error:
-        said = filter(None, (str(error), error.resolution))
-        return ". ".join(said).removesuffix(".")
-    return profile
+        try:
+            (profile,) = recorded_profiles(
+                payload,
+                (starts.of(app),),
+                starts.told,
+                again=again,
+                within=starts.within,
+            )
+        except AdvisorError as error:  # noqa: PERF203 # a launch takes seconds
+            said = filter(None, (str(error), error.resolution))
+            problem = ". ".join(said).removesuffix(".")
+            starts.told.debug(f"{app} failed: {problem}")
+        else:
+            return profile
+    return problem
 
 
 def _problems(  # noqa: PLR0913, PLR0917 # what is compared, and how

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from typing import TYPE_CHECKING
 
 import jsonschema
@@ -214,8 +215,7 @@ def test_parts_are_those_that_brought_the_files(
     parts = YAML(typ="safe", pure=True).load(capsys.readouterr().out)["parts"]
     assert set(parts["deps"]["prime"]) == {
         f"-{LIB}/libarm.so",
-        f"-{LIB}/libfoo.so",
-        f"-{LIB}/libfoo.so.1",
+        f"-{LIB}/libfoo.so*",
         "-usr/lib/libfoo.a",
     }
     assert all(each.startswith("-usr/share/man") for each in parts["app"]["prime"])
@@ -258,7 +258,7 @@ def test_nothing_is_written_where_a_part_is_not_known(
     assert trim(project, "--fix") != 0
     said = capsys.readouterr()
     assert "isn't known" in said.err
-    assert f"rm -rf ./{LIB}/libfoo.so.1\n" in said.out  # what was found isn't lost
+    assert f"rm -rf ./{LIB}/libfoo.so*\n" in said.out  # what was found isn't lost
     assert (project / "snapcraft.yaml").read_text(encoding="utf-8") == PROJECT
 
 
@@ -277,10 +277,38 @@ def test_text_says_what_is_risky_and_why(
     assert trim(project) == 0
     out = capsys.readouterr().out
     assert "risky translations: 1 file, 7 B: may be needed: users of these" in out
-    assert f"rm -rf ./{LIB}/libfoo.so.1\n" in out
+    assert f"rm -rf ./{LIB}/libfoo.so*\n" in out
     assert f"rm -rf ./{LIB}/libbar.so.1" not in out
     assert trim(project, "--risky") == 0
     assert f"rm -rf ./{LIB}/libbar.so.1" in capsys.readouterr().out
+
+
+def test_sizes_of_kinds_add_up_and_a_kind_of_a_few_bytes_has_no_filters(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    noise = random.Random(1).randbytes
+    twice = FOO + noise(200_000)
+    write(project / "core24", {f"{LIB}/libfoo.so.1": twice})
+    copies = {f"{LIB}/libfoo.so.1": twice, "usr/share/man/man1/other.1": twice}
+    write(
+        project / "prime", {**copies, "usr/lib/libfoo.a": b"!<arch>\n" + noise(200_000)}
+    )
+    assert trim(project, "--format", "json") == 0
+    plan = json.loads(capsys.readouterr().out)
+    sure = [each for each in plan["groups"] if each["risk"] is None]
+    assert [each["reason"] for each in sure] == [
+        "static-libraries",
+        "supplied-libraries",
+        "documentation",
+    ]
+    total_bytes = sum(each["image_bytes"]["mid"] for each in sure)
+    assert total_bytes == pytest.approx(plan["sure_bytes"]["mid"], abs=8192)
+    assert total_bytes > 400_000
+    assert trim(project) == 0
+    out = capsys.readouterr().out
+    assert "No filters for programs and libraries for other architectures (1" in out
+    assert "libarm" not in out
+    assert out.index("Test the snap") < out.index("rm -rf")
 
 
 def test_states_with_odd_names_are_read(tmp_path: Path) -> None:

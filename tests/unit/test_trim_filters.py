@@ -74,6 +74,13 @@ def test_pattern_leaves_out_no_file_of_the_part_that_the_snap_lacks() -> None:
     assert filters_of(gone, inventory, present={"lib/z.la"}) == ("lib/a.la", "lib/b.la")
 
 
+def test_versions_of_a_library_are_one_filter() -> None:
+    gone = {"lib/libx.so", "lib/libx.so.1", "lib/libx.so.1.2", "lib/liby.so.1"}
+    others = {"lib/libz.so.1": 1, "lib/liby.so": 1}
+    inventory = make_inventory({**dict.fromkeys(gone, 1), **others})
+    assert filters_of(gone, inventory) == ("lib/libx.so*", "lib/liby.so.1")
+
+
 PROJECT = """\
 name: calculator
 parts:

@@ -39,8 +39,7 @@ _LINE_BYTES = 200
 
 _ES_MODULE = re.compile(rb"^[ \t]*(?:import|export)\b", re.MULTILINE)
 _PACKAGES_KEPT = 100
-"""Descriptions kept, as most modules of a package require those of a few others."""
-
+"""Descriptions kept, of the packages required last."""
 SCRIPTS = (".js", ".mjs", ".cjs")
 _SUFFIXES = ("", *SCRIPTS, ".json", ".node", ".jsc")
 """What a name may lack; the last one where a module for it is loaded (bytenode)."""
