@@ -70,6 +70,7 @@ def detail_sections(
     :param linted: findings on the same payload; None if it wasn't linted.
     :param command: that made the figures, as it was given.
     """
+    month = analysis.recommendation.month
     found = [
         _most_read(analysis),
         *(findings_sections(linted) if linted else ()),
@@ -77,7 +78,7 @@ def detail_sections(
         *(_codecs(analysis, each) for each in analysis.launches or (None,)),
         *(_reads(analysis, each) for each in analysis.launches),
         *(stack_section(analysis, each) for each in analysis.launches if each.stack),
-        _month(analysis),
+        month_section(month) if month else None,
         _steps(analysis),
         _kinds(analysis),
         _method(analysis, command),
@@ -220,16 +221,10 @@ def _sizes_origin(analysis: Analysis) -> str:
 
 def _own_codec(analysis: Analysis) -> str | None:
     """Return the codec whose image has the very size of the built snap."""
-    return next(
-        (
-            name
-            for name, codec in analysis.trial.codecs.items()
-            if codec.image_bytes is not None
-            and analysis.payload.image_bytes is not None
-            and codec.image_bytes == Interval.exactly(analysis.payload.image_bytes)
-        ),
-        None,
-    )
+    if (built := analysis.payload.image_bytes) is None:
+        return None
+    images = {name: each.image_bytes for name, each in analysis.trial.codecs.items()}
+    return next((e for e in images if images[e] == Interval.exactly(built)), None)
 
 
 def _reads(analysis: Analysis, launch: LaunchAnalysis) -> Section:
@@ -278,11 +273,6 @@ def _reads(analysis: Analysis, launch: LaunchAnalysis) -> Section:
     )
 
 
-def _month(analysis: Analysis) -> Section | None:
-    month = analysis.recommendation.month
-    return month_section(month) if month else None
-
-
 def _steps(analysis: Analysis) -> Section | None:
     """Return what would decide an advice, or make it surer."""
     steps = [
@@ -317,7 +307,7 @@ def _kinds(analysis: Analysis) -> Section | None:
     )
     texts = ["The kind of a file is taken from its path."]
     found = find_incompressible(stored, "xz", among=stored.layout.file_numbers)
-    if found is not None and found.total_bytes:
+    if found is not None and found.files and found.total_bytes:
         share = percent(min(1.0, found.stored_bytes.mid / found.total_bytes))
         names = first_of([each.path for each in found.files])
         texts.append(

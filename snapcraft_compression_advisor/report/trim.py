@@ -32,6 +32,8 @@ _TITLES: Mapping[Reason, str] = {
 }
 _SHELL_SAFE = re.compile(r"[^\w./*\[\]@%+=:,-]")
 _TRIM_PART = "trim"
+SHOWN_LINES = 24
+"""Of filters that the text shows without ``-v``: as many as a screen has."""
 
 
 def trim_page(
@@ -50,7 +52,7 @@ def trim_page(
         _groups(plan),
         *([_proof(proof)] if proof else []),
         _risky(plan),
-        _filters(plan, part_names, risky=risky),
+        *_filters(plan, part_names, risky=risky),
         *([_launches(plan)] if any(each.saved_s for each in plan.groups) else []),
     ]
     return Page(
@@ -96,13 +98,18 @@ def _groups(plan: TrimPlan) -> Section | None:
 
 def _filters(
     plan: TrimPlan, part_names: Sequence[str], *, risky: bool
-) -> Section | None:
+) -> Iterator[Section]:
     groups = plan.groups if risky else plan.sure
-    if not groups:
-        return None
     lines = trim_yaml(plan, risky=risky, part_names=part_names).rstrip().split("\n")
-    step = Step(title="In snapcraft.yaml ('--fix' adds them)", lines=tuple(lines))
-    return Section(short=True, steps=(step,))
+    if groups and len(lines) > SHOWN_LINES:
+        text = (
+            f"Filters ({len(lines)} lines): '--fix' adds them to snapcraft.yaml, "
+            "'--format yaml' prints them, and so does -v."
+        )
+        yield Section(short=True, sentences=(text,))
+    if groups:
+        step = Step(title="In snapcraft.yaml ('--fix' adds them)", lines=tuple(lines))
+        yield Section(short=len(lines) <= SHOWN_LINES, steps=(step,))
 
 
 def _risky(plan: TrimPlan) -> Section:

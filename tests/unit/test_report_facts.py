@@ -299,3 +299,9 @@ def test_sample_is_told_by_the_blocks_whose_size_is_known() -> None:
     known = blocks_known(replace(analysis, trial=trial))
     assert known["xz"] == 3
     assert known["lzo"] == stored.layout.block_count
+
+
+def test_nothing_is_said_of_blocks_that_do_not_compress_if_all_do() -> None:
+    named = "Blocks that don't compress"
+    assert named in full_text(make_full_analysis())
+    assert named not in full_text(make_full_analysis([("usr/bin/calc", 300_000)]))

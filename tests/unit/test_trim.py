@@ -311,6 +311,20 @@ def test_sizes_of_kinds_add_up_and_a_kind_of_a_few_bytes_has_no_filters(
     assert out.index("Test the snap") < out.index("rm -rf")
 
 
+def test_many_filters_are_shown_if_they_are_wanted(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(project / "prime", {f"usr/lib/lib{n}.a": b"!<arch>\n" for n in range(30)})
+    write(project / "prime", {f"usr/lib/lib{n}": b"text" for n in range(30)})
+    (project / "prime/usr/lib/kept.a").write_bytes(b"no archive")
+    assert trim(project) == 0
+    out = capsys.readouterr().out
+    assert "lines): '--fix' adds them to snapcraft.yaml, '--format yaml'" in out
+    assert "rm -rf" not in out
+    assert trim(project, "-v") == 0
+    assert "rm -rf ./usr/lib/lib3.a" in capsys.readouterr().out
+
+
 def test_states_with_odd_names_are_read(tmp_path: Path) -> None:
     state = tmp_path / "parts/app/state/prime"
     state.parent.mkdir(parents=True)
