@@ -22,7 +22,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from added_time import ADVICE
 from drawn_sizes import CODECS, measure_sizes, size_cells, size_figures
 from lint import LINT_RUNS
 from lot import MB, code_digest, draw, kept, pack_once, tree_bytes
@@ -35,6 +34,27 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from lot import Row
+
+ADVICE = """
+import sys
+from pathlib import Path
+from craft_cli import EmitterMode, emit
+from snapcraft_compression_advisor.host.advisor import Advisor
+from snapcraft_compression_advisor.host.artifact import Artifact
+from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
+from snapcraft_compression_advisor.lint.run import run_rules
+from snapcraft_compression_advisor.lint.run import make_selection
+
+prime, project = map(Path, sys.argv[1:])
+emit.init(EmitterMode.QUIET, "added-time", "added-time", log_filepath=project / "log")
+advisor = Advisor(find_project_dir=lambda: project, find_parts=dict)
+artifact = Artifact(prime_dir=prime, compression="xz")
+advisor.before_pack(artifact)
+context = advisor.context(artifact)
+run_rules(context, ALL_RULES, make_selection(context.policy))
+emit.ended_ok()
+"""
+"""The advice with the linter's findings, as inside snapcraft."""
 
 LEAST_SHARE = 0.75
 """Of the processors' time, what packing has on a machine that does nothing else; with

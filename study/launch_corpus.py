@@ -29,11 +29,11 @@ import tempfile
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from shutil import disk_usage
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from corpus_applications import APPLICATIONS, CHECKED, KIND_PACKAGES, Application
 from corpus_tree import build_base, copy_tree, finish, install
-from prime_error import PrimeError, end_by_sigterm, note, run_script
+from prime_error import PrimeError, UsageParser, end_by_sigterm, note, run_script
 from prime_tree import file_figures
 
 if TYPE_CHECKING:
@@ -45,15 +45,9 @@ FREE_BYTES = 4_000_000_000
 """Room that a build wants: the largest tree (1.2 GB), its packages, and a reserve."""
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        self.print_usage(sys.stderr)
-        self.exit(os.EX_USAGE, f"{self.prog}: {message}\n")
-
-
 def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     """Return the arguments, checked against one another."""
-    parser = _Parser(
+    parser = UsageParser(
         prog="launch_corpus.py",
         description="Build real applications that start from a squashfs mount.",
     )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
 import errno
 import os
 import signal
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,6 +24,15 @@ class PrimeError(Exception):
     def __init__(self, message: str, *, exit_status: int) -> None:
         super().__init__(message)
         self.exit_status = exit_status
+
+
+class UsageParser(argparse.ArgumentParser):
+    """Reads a script's arguments; wrong ones end it with the status of sysexits.h."""
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong, and end."""
+        self.print_usage(sys.stderr)
+        self.exit(os.EX_USAGE, f"{self.prog}: {message}\n")
 
 
 def note(line: str) -> None:

@@ -26,14 +26,14 @@ import re
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from apt_closure import AptClosure, Package, read_base_list
 from apt_tools import Apt, run_tool
 from deb_cache import Archive, fetch_archives
 from desktop_file import write_desktop_file
 from prime_alternatives import make_alternatives
-from prime_error import PrimeError, end_by_sigterm, note, run_script
+from prime_error import PrimeError, UsageParser, end_by_sigterm, note, run_script
 from prime_tree import (
     file_figures,
     make_fit_for_snap,
@@ -60,15 +60,9 @@ if TYPE_CHECKING:
 _LISTS = Path(__file__).resolve().parent
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        self.print_usage(sys.stderr)
-        self.exit(os.EX_USAGE, f"{self.prog}: {message}\n")
-
-
 def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     """Return the arguments, checked against one another."""
-    parser = _Parser(
+    parser = UsageParser(
         prog="prime_from_debs.py",
         description="Build a real prime directory from Debian or Ubuntu packages.",
     )

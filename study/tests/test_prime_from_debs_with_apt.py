@@ -47,43 +47,6 @@ def test_the_closure_takes_alternatives_and_providers_and_leaves_the_base_out(
     assert names_of(repository, "game") == ["game", "game-data", "libengine1", "viewer"]
 
 
-def test_the_closure_shows_versions(repository: Repository) -> None:
-    done = repository.build("game", "--print-packages")
-    assert done.stdout.splitlines()[0] == "game 1:2.0-1"
-
-
-def test_the_base_is_kept_when_asked(repository: Repository) -> None:
-    names = names_of(repository, "game", "--keep-base")
-    assert {"bash", "libssl3"} < set(names)
-
-
-def test_what_the_base_removes_again_is_in_the_closure(repository: Repository) -> None:
-    assert names_of(repository, "needs-perl") == ["needs-perl", "perl-base"]
-
-
-def test_recommends_count_when_asked(repository: Repository) -> None:
-    assert "game-music" in names_of(repository, "game", "--recommends")
-
-
-def test_an_excluded_package_and_what_only_it_needs_stay_out(
-    repository: Repository,
-) -> None:
-    names = names_of(repository, "game", "--keep-base", "--exclude", "libengine1")
-    assert not {"libengine1", "libssl3"} & set(names)
-
-
-def test_an_excluded_package_of_the_same_source_stays_out_with_its_needs(
-    repository: Repository,
-) -> None:
-    assert names_of(repository, "suite", "--exclude", "suite-core") == ["suite"]
-
-
-def test_a_package_that_conflicts_with_the_base_is_taken_all_the_same(
-    repository: Repository,
-) -> None:
-    assert names_of(repository, "other-shell") == ["other-shell"]
-
-
 @pytest.mark.parametrize(
     ("package", "status", "said"),
     [
@@ -120,25 +83,6 @@ def test_the_prime_directory_is_what_a_snap_ships(
     assert "Exec=game %U" in desktop
 
 
-def test_snap_yaml_names_the_app_and_the_main_packages_version(
-    repository: Repository, tmp_path: Path
-) -> None:
-    prime = tmp_path / "prime"
-    arguments = ["--name", "my-game", "--app", "linked=usr/bin/game-link"]
-    command = ["--command", "usr/bin/game"]
-    done = repository.build("game", "-o", str(prime), *arguments, *command)
-    assert done.returncode == 0, done.stderr
-    read = YAML(typ="safe").load(prime / "meta" / "snap.yaml")
-    assert read["name"] == "my-game"
-    assert read["version"] == "2.0-1"
-    assert read["base"] == "core24"
-    assert read["apps"] == {
-        "my-game": {"command": "usr/bin/game"},
-        "linked": {"command": "usr/bin/game-link"},
-    }
-    assert read["environment"]["LD_LIBRARY_PATH"].endswith(":$SNAP/usr/lib")
-
-
 def test_the_same_packages_give_the_same_tree_without_downloads(
     repository: Repository, tmp_path: Path
 ) -> None:
@@ -169,61 +113,6 @@ def test_triggers_are_run_with_tools_that_are_not_installed(
     assert {time for _, time, _ in found.values()} == {EPOCH}
 
 
-def test_files_of_the_packages_alone_are_had_when_asked(
-    repository: Repository, tmp_path: Path
-) -> None:
-    prime = tmp_path / "prime"
-    done = repository.build("desktop-app", "--no-triggers", "-o", str(prime))
-    assert done.returncode == 0, done.stderr
-    assert not list(prime.rglob("gschemas.compiled"))
-    text = (prime / "meta" / "snap.yaml").read_text(encoding="utf-8")
-    assert "XDG_DATA_DIRS" not in text
-
-
-@pytest.mark.parametrize(
-    ("package", "said"),
-    [
-        ("broken-modules", "gio-querymodules failed:\n  no module"),
-        ("unloaded-modules", "gio-querymodules has made no giomodule.cache"),
-    ],
-)
-def test_a_trigger_that_fails_is_one_message(
-    repository: Repository, tmp_path: Path, package: str, said: str
-) -> None:
-    done = repository.build(package, "-o", str(tmp_path / "prime"))
-    assert done.returncode == os.EX_UNAVAILABLE
-    assert said in done.stderr
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_libraries_of_the_base_that_this_machine_lacks_are_listed(
-    repository: Repository,
-) -> None:
-    lacks = repository.build("game", "--print-base-libraries")
-    assert (lacks.returncode, lacks.stdout) == (0, "libssl3\n")
-    status = repository.root / "status"
-    try:
-        status.write_text(
-            "Package: libssl3\nStatus: install ok installed\nVersion: 1\n"
-            "Architecture: all\n",
-            encoding="utf-8",
-        )
-        has = repository.build("game", "--print-base-libraries")
-    finally:
-        status.write_text("", encoding="utf-8")
-    assert (has.returncode, has.stdout) == (0, "")
-
-
-def test_a_wrong_command_leaves_nothing_behind(
-    repository: Repository, tmp_path: Path
-) -> None:
-    prime = str(tmp_path / "prime")
-    done = repository.build("game", "-o", prime, "--command", "usr/bin/none")
-    assert done.returncode == os.EX_USAGE
-    assert "no program 'usr/bin/none'" in done.stderr
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_a_prime_directory_is_replaced_whole_when_forced(
     repository: Repository, tmp_path: Path
 ) -> None:
@@ -235,20 +124,6 @@ def test_a_prime_directory_is_replaced_whole_when_forced(
     assert forced.returncode == 0, forced.stderr
     assert not (prime / "usr" / "bin").exists()
     assert [path.name for path in tmp_path.iterdir()] == ["prime"]
-
-
-def test_a_repository_that_is_gone_is_one_message(
-    repository: Repository, tmp_path: Path
-) -> None:
-    pool = repository.root / "pool"
-    away = pool.rename(repository.root / "away")
-    try:
-        done = repository.build("game-music", "-o", str(tmp_path / "prime"))
-    finally:
-        away.rename(pool)
-    assert done.returncode == os.EX_UNAVAILABLE
-    assert "Failed to fetch" in done.stderr
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.skipif(shutil.which("snap") is None, reason="needs snap, of snapd")

@@ -126,14 +126,6 @@ def test_other_compression_is_no_change_of_files(
     assert [each["path"] for each in causes] == [None]
 
 
-def test_same_snap_has_no_difference(primes: tuple[Path, Path], tmp_path: Path) -> None:
-    snap = snap_pack(primes[0], tmp_path / "packed", compression="xz")
-    document = diff(snap, snap)
-    assert document["files"] == []
-    assert document["image_change_bytes"] == {"low": 0, "mid": 0, "high": 0}
-    assert {each["verdict"] for each in document["launches"]} == {"same"}
-
-
 def test_prime_directory_is_no_other_than_the_snap_packed_from_it(
     tmp_path: Path,
 ) -> None:

@@ -16,7 +16,6 @@ from forged_image import (
     DATA_START,
     STORED,
     ForgedImage,
-    directory_inode,
     extended_file_inode,
     file_inode,
     inode,
@@ -205,24 +204,6 @@ def test_an_extended_directory_is_walked_as_a_basic_one_is(tmp_path: Path) -> No
     assert (pipe.path, pipe.kind) == ("pipe", EntryKind.FIFO)
 
 
-def test_what_an_inode_says_of_itself_is_in_the_entry(tmp_path: Path) -> None:
-    entry = entry_of(tmp_path / "x", inode(6, 2, struct.pack("<I", 1)))
-    assert entry == ImageEntry(
-        path="name",
-        kind=EntryKind.FIFO,
-        mode=0o644,
-        uid=1000,
-        gid=1000,
-        modified_s=7,
-        inode=2,
-        links=1,
-        size_bytes=0,
-        link_target=None,
-        device=None,
-        blocks=None,
-    )
-
-
 def test_names_that_are_not_utf8_are_escaped(tmp_path: Path) -> None:
     path = tmp_path / "x.snap"
     path.write_bytes(tree((b"caf\xe9", symlink_inode(2, b"\xff"))).build())
@@ -230,37 +211,6 @@ def test_names_that_are_not_utf8_are_escaped(tmp_path: Path) -> None:
         entry = only_file(image)
     assert os.fsencode(entry.path) == b"caf\xe9"
     assert entry.link_target == "\udcff"
-
-
-def test_hard_links_share_their_inode_and_blocks(tmp_path: Path) -> None:
-    root_bytes = len(directory_inode(1, listing_bytes=0))
-    records = listing((b"one", root_bytes), (b"two", root_bytes))
-    raw = ForgedImage(
-        inodes=directory_inode(1, listing_bytes=len(records))
-        + extended_file_inode(2, size=1, words=[0], links=2),
-        directories=records,
-        inode_count=2,
-    ).build()
-    path = tmp_path / "x.snap"
-    path.write_bytes(raw)
-    with Image.open(path) as image:
-        _, one, two = image.walk()
-    assert (one.path, two.path) == ("one", "two")
-    assert (one.inode, one.links) == (two.inode, two.links) == (2, 2)
-    assert one.blocks == two.blocks
-
-
-def test_files_that_share_their_blocks_are_right(tmp_path: Path) -> None:
-    image = tree(
-        (b"a", file_inode(2, size=4, words=[STORED | 4])),
-        (b"b", file_inode(3, size=4, words=[STORED | 4])),
-    )
-    image.data = b"same"
-    path = tmp_path / "x.snap"
-    path.write_bytes(image.build())
-    with Image.open(path) as opened:
-        files = [entry for entry in opened.walk() if entry.path]
-        assert [opened.read(entry, 0, 4) for entry in files] == [b"same", b"same"]
 
 
 def test_an_image_without_fragments_needs_no_fragment_table(tmp_path: Path) -> None:
@@ -272,7 +222,3 @@ def test_an_image_without_fragments_needs_no_fragment_table(tmp_path: Path) -> N
     path.write_bytes(image.build())
     with Image.open(path) as opened:
         assert opened.read(only_file(opened), 0, 4) == b"data"
-
-
-def test_entries_can_be_counted_in_a_set(image: Image) -> None:
-    assert len({*image.walk(), *image.walk()}) == 2

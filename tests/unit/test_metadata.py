@@ -25,53 +25,6 @@ if TYPE_CHECKING:
     MakeReader = Callable[[bytes], MetadataReader]
 
 
-def test_every_field_is_read_from_its_place() -> None:
-    parsed = parse_superblock(
-        superblock(inodes=17, fragments=5, flags=1232, no_ids=3, root=0x1234_0056),
-        image_bytes=4096,
-        where="some.snap",
-    )
-    assert parsed.inode_count == 17
-    assert parsed.modified_s == 1_600_000_000
-    assert parsed.block_bytes == 4096
-    assert parsed.fragment_count == 5
-    assert parsed.codec == "gzip"
-    assert parsed.id_count == 3
-    assert parsed.root_inode_reference == 0x1234_0056
-    assert parsed.used_bytes == 1000
-    assert parsed.inode_table_start == 200
-    assert parsed.directory_table_start == 300
-    assert parsed.fragment_table_start == 400
-    assert parsed.id_table_start == 900
-    assert parsed.xattr_table_start == parsed.export_table_start == ABSENT
-
-
-@pytest.mark.parametrize(
-    ("identifier", "name"),
-    [(1, "gzip"), (2, "lzma"), (3, "lzo"), (4, "xz"), (5, "lz4"), (6, "zstd")],
-)
-def test_compression_ids_are_named_as_mksquashfs_spells_them(
-    identifier: int, name: str
-) -> None:
-    raw = superblock(compression=identifier)
-    assert parse_superblock(raw, image_bytes=1000, where="x").codec == name
-
-
-@pytest.mark.parametrize(
-    ("bit", "flag"),
-    [
-        (1, "uncompressed_data"),
-        (10, "has_compressor_options"),
-    ],
-)
-def test_each_flag_is_its_own_bit(bit: int, flag: str) -> None:
-    alone = parse_superblock(superblock(flags=1 << bit), image_bytes=1000, where="x")
-    rest = superblock(flags=0xFFFF & ~(1 << bit))
-    others = parse_superblock(rest, image_bytes=1000, where="x")
-    assert getattr(alone, flag) is True
-    assert getattr(others, flag) is False
-
-
 @pytest.mark.parametrize(
     ("changes", "finding"),
     [
@@ -180,10 +133,6 @@ def test_a_run_joins_its_blocks_and_finds_references(reader_of: MakeReader) -> N
     assert table.locate(0, 8192) is None
     assert table.locate(len(first), 4) is None
     assert table.locate(1, 0) is None
-
-
-def test_an_empty_run_is_an_empty_table(reader_of: MakeReader) -> None:
-    assert reader_of(b"").run("directory table", 0, 0).contents == b""
 
 
 @pytest.mark.parametrize(
