@@ -11,11 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from abilities import OTHER_USER
 from documents import Document, read_document
 from real_payloads import advisor, fill_prime, snap_pack
-from snapcraft_compression_advisor.core.errors import NoInputError
-from snapcraft_compression_advisor.payload.scan import scan_directory
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -226,21 +223,6 @@ def test_missing_mksquashfs_is_named(small_prime: Path, tmp_path: Path) -> None:
     result = advisor("advise", small_prime, "--exact", PATH=str(tmp_path / "empty"))
     assert result.returncode == 69
     assert "apt install" in result.stderr
-
-
-@pytest.mark.root
-def test_unreadable_file_is_named(small_prime: Path, tmp_path: Path) -> None:
-    (small_prime / "usr/share/data/text").chmod(0)
-    for directory in (tmp_path, *tmp_path.parents):
-        if "pytest-of-" in str(directory):  # and not what is above
-            directory.chmod(0o755)
-    os.seteuid(OTHER_USER)
-    try:
-        with pytest.raises(NoInputError, match="data/text") as caught:
-            scan_directory(small_prime)
-    finally:
-        os.seteuid(0)
-    assert caught.value.retcode == 66
 
 
 def test_interruption_leaves_nothing_behind(small_prime: Path, tmp_path: Path) -> None:

@@ -173,14 +173,6 @@ def test_a_component_gets_findings_and_fixes_of_its_own(
     )
 
 
-def test_a_component_packed_with_xz_has_no_findings(project: Path) -> None:
-    image = pack_component(project / PRIME, project / "x.comp", compression="xz")
-    key = "type: standard\n    compression: xz\n"
-    (project / "snapcraft.yaml").write_text(PROJECT.replace("type: standard\n", key))
-    chosen = ("--ignore", "SCA105", "--project", project)
-    assert ": ok" in advisor("lint", image, *chosen).stdout
-
-
 def test_settings_on_launches_are_the_snaps_alone(
     small_prime: Path, project: Path
 ) -> None:
@@ -221,32 +213,8 @@ def test_a_component_has_nothing_to_launch(project: Path, command: str) -> None:
     assert "Traceback" not in result.stderr
 
 
-@pytest.mark.parametrize(
-    "text", ["", "component: sample\n", "component: ../a+b\n", "a: [", "- a\n"]
-)
-def test_a_component_without_a_name_is_bad_data(project: Path, text: str) -> None:
-    folder = project / PRIME
-    (folder / "meta/component.yaml").write_text(text)
-    image = pack_component(folder, project / "x.comp", compression="xz")
-    for path in (image, folder):
-        result = advisor("lint", path)
-        assert result.returncode == 65, result.stderr
-        assert "doesn't name a component" in result.stdout
-
-
-def test_a_truncated_component_is_bad_data(project: Path) -> None:
-    image = project / "x.comp"
-    shutil.copy(project / "sample+texts_1.comp", image)
-    with image.open("r+b") as file:
-        file.truncate(image.stat().st_size // 2)
-    result = advisor("lint", image)
-    assert result.returncode == 65, result.stderr
-    assert "Traceback" not in result.stderr
-
-
 PLACE = "usr/lib/x86_64-linux-gnu"
 CONTENTS = bytes(random.Random(5).choices(b"abcdefgh", k=800_000))
-OTHER_BUILD = CONTENTS[::-1]
 PLUG = """\
 plugs:
   libraries:
@@ -292,10 +260,6 @@ def base(tmp_path: Path) -> Path:
     )
 
 
-def test_nothing_is_said_of_libraries_that_no_list_knows(prime: Path) -> None:
-    assert not supplied(prime)
-
-
 @pytest.mark.parametrize("built", [False, True])
 def test_a_library_that_the_base_has_is_a_finding(
     prime: Path, base: Path, *, built: bool
@@ -316,19 +280,6 @@ def test_advice_compares_with_the_base_that_it_is_given(
     (finding,) = [each for each in findings if each["rule"] == "SCA308"]
     assert finding["files"] == [f"{PLACE}/libsame.so.1"]
     assert not finding["undecided"]
-
-
-def test_a_built_snap_is_compared_alike(prime: Path, base: Path) -> None:
-    (finding,) = supplied(packed(prime), "--base", packed(base))
-    assert finding["files"] == [f"{PLACE}/libsame.so.1"]
-    assert not finding["undecided"]
-
-
-def test_another_build_of_the_library_is_undecided(prime: Path, base: Path) -> None:
-    (base / PLACE / "libsame.so.1").write_bytes(OTHER_BUILD)
-    (finding,) = supplied(prime, "--base", base)
-    assert finding["undecided"]
-    assert "other builds" in finding["message"]
 
 
 def test_of_several_bases_each_payload_takes_its_own(
