@@ -48,8 +48,8 @@ class AdviseCommand(Command):
     name = "advise"
     overview = (
         "Compress a prime directory or a built snap with every squashfs codec, "
-        "determine which data blocks a launch reads, estimate what a cold launch "
-        "costs with each codec, and recommend xz or lzo.\n\n"
+        "find what a start of the app reads, estimate what a cold start costs with "
+        "each codec, and recommend xz or lzo.\n\n"
         "Nothing is changed unless --fix is given and the verdict is 'change'."
     )
 
@@ -62,8 +62,8 @@ class AdviseCommand(Command):
         "sample of its blocks; takes minutes",
         **output_arguments(),
         **REPORT,
-        "--project PROJECT_DIR": "the payload's project, or its snapcraft.yaml "
-        "(default: the one beside the payload, else the one in the current directory "
+        "--project PROJECT_DIR": "the snap's project, or its snapcraft.yaml "
+        "(default: the one beside the snap, else the one in the current directory "
         "if it has the snap's name)",
         **EDITS,
     }

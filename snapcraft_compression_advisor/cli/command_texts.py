@@ -23,6 +23,7 @@ from .commands import (
     command_named,
     load_command,
     make_dispatcher,
+    split_command,
 )
 
 _MOST_COLUMNS = 88
@@ -177,6 +178,7 @@ def _command_help(command: CommandText, *, in_full: bool) -> str:
     else:
         usual = [each for each in options if USUAL.intersection(each.names)]
         blocks += [
+            _filled(command.overview.split("\n\n")[0]),
             *_list("Arguments:", named),
             "\n".join(("Usual options:", *map(_short, usual))),
             f"All options: {APP_NAME} {command.name} --help",
@@ -196,12 +198,26 @@ def _list(heading: str, arguments: Sequence[ArgumentText]) -> Iterator[str]:
 def _short(argument: ArgumentText) -> str:
     """Return an option in a line or two: what it does, without conditions."""
     label = f"{_INDENT}{', '.join(argument.labels)}"
-    return textwrap.fill(
+    indent = " " * (_LABEL_COLUMNS + 1)
+    text = textwrap.fill(
         re.split(r"[;:(]|\. ", argument.text)[0].strip(" ,"),
         shutil.get_terminal_size().columns,
-        initial_indent=f"{label:{_LABEL_COLUMNS}} ",
-        subsequent_indent=" " * (_LABEL_COLUMNS + 1),
+        initial_indent=indent,
+        subsequent_indent=indent,
     )
+    wide = len(label) >= _LABEL_COLUMNS
+    return f"{label}\n{text}" if wide else f"{label}{text[len(label) :]}"
+
+
+def with_value(error: str, arguments: Sequence[str]) -> str:
+    """Return a parser's error, with what an option takes that has no value."""
+    name = command_named(split_command(arguments))
+    for each in read_command(name).arguments if name else ():
+        error = error.replace(
+            f"argument {'/'.join(each.names)}: expected one argument",
+            f"argument {', '.join(each.labels)}: the value is missing",
+        )
+    return error
 
 
 def _filled(text: str, *, indent: str = "") -> str:

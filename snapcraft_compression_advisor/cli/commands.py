@@ -25,20 +25,20 @@ SUMMARY = (
 COMMANDS: Mapping[str, tuple[str, str]] = {
     "advise": ("advise", "Advise which compression suits a snap"),
     "lint": ("lint", "Check snaps for what makes them slow or large"),
-    "record": ("record", "Record which data blocks a launch reads"),
-    "trim": ("trim", "List files that a snap needn't ship, as filters"),
-    "diff": ("builds", "Compare two builds: image, files, cold launches"),
+    "record": ("record", "Record what a start of an app reads"),
+    "trim": ("trim", "List files that a snap can do without"),
+    "diff": ("builds", "Compare two builds: image, files, cold starts"),
     "calibrate": ("calibrate", "Measure this machine and write a device profile"),
     "devices": ("listings", "List the built-in device profiles and their sources"),
     "fleet": ("fleet", "Analyse many built snaps into one data set"),
     "fleet lint": ("fleet", "Check a fleet: snaps over budget, regressions"),
     "fleet query": ("fleet", "Query a fleet's data set in SQL"),
     "fleet report": ("fleet", "Make a page of a fleet's data set"),
-    "measure": ("measure", "Measure cold and warm launches with every codec"),
+    "measure": ("measure", "Measure cold and warm starts with every codec"),
     "refresh": ("builds", "Estimate what users download with a new build"),
     "rule": ("listings", "Explain a rule of 'lint', or list all"),
-    "launch-set": ("launch_set", "Guess from files which data blocks a launch reads"),
-    "prefetch": ("launch_set", "Make a program that reads ahead what a launch reads"),
+    "launch-set": ("launch_set", "Guess from a snap's files what a start reads"),
+    "prefetch": ("launch_set", "Make a program that reads ahead what a start reads"),
     "schema": ("listings", "Print the JSON Schema of a file"),
     "set": ("edits", "Set the compression in a project's snapcraft.yaml"),
 }
@@ -230,8 +230,8 @@ PATH: Arguments = {
     "[PATH]": f"a prime directory or a .snap (default: {PAYLOAD_DEFAULT})"
 }
 EDITS: Arguments = {
-    "--fix": "make the change in the project's snapcraft.yaml, and report",
-    "--diff": "print the change as a patch instead of the report, and make none",
+    "--fix": "make the change in the project's snapcraft.yaml, and print the report",
+    "--diff": "print the change as a patch instead of the report; nothing is changed",
 }
 """What every command takes that can change snapcraft.yaml."""
 

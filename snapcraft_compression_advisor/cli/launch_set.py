@@ -49,7 +49,7 @@ class LaunchSetCommand(Command):
         "snap, else the first with a desktop file, else the first)",
         "-o, --output FILE": "write the guess as a launch profile to this file "
         "(default: not written)",
-        "--explain FILE": "a file of the payload: print why it is expected, by which "
+        "--explain FILE": "a file of the snap: print why it is expected, by which "
         "way and in which share of launches; or why it isn't (default: none)",
         "--format": details(
             "output format of the guess, or of --explain",

@@ -83,16 +83,16 @@ class LintCommand(Command):
         f"files (default: {PAYLOAD_DEFAULT})",
         **RULE_ARGUMENTS,
         **RECORD_ARGUMENTS,
-        "--project PROJECT_DIR": "the project of the payloads, or its snapcraft.yaml "
-        "(default: the one beside each payload if it has the snap's name)",
+        "--project PROJECT_DIR": "the project of the snaps, or its snapcraft.yaml "
+        "(default: the one beside each snap if it has the snap's name)",
         **stack_arguments("the policy's, else none"),
         "--resquash": "unpack built snaps, repack them as the store's review does, and "
         "report the differences; takes as long as packing, and space in TMPDIR",
         "--previous SNAP…": "the previously published snap, to compare the compression "
         "with; may be repeated for several snaps (default: none)",
-        "--baseline FILE": "a JSON report of an earlier run, or the previous build (a "
-        ".snap): only new or worse findings count, and regressions are checked "
-        "(default: none)",
+        "--baseline FILE": "compare with a JSON report of an earlier run, or with the "
+        "previous build (a .snap): only new or worse findings count, and regressions "
+        "are checked (default: none)",
         "--write-baseline FILE": "write the JSON report to this file, for --baseline; "
         "findings that it contains don't make this run fail (default: none)",
         **output_arguments(FORMATS),

@@ -115,7 +115,9 @@ def _work(arguments: list[str], signals: DeferredSignals) -> int:
             status = _dispatch(arguments)
             sys.stdout.flush()
     except ArgumentParsingError as error:
-        write_error(str(error))
+        from .command_texts import with_value  # noqa: PLC0415 # most runs need none
+
+        write_error(with_value(str(error), arguments))
         status = os.EX_USAGE
     except KeyboardInterrupt:
         return _end(AdvisorError("Interrupted"), _SIGNAL_STATUS + signal.SIGINT)

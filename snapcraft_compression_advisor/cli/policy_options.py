@@ -48,7 +48,7 @@ def _options(*names: str) -> Arguments:
 
 
 POLICY_ARGUMENTS: Arguments = {
-    "--policy FILE": "the project's policy; other options override it (default: "
+    "--policy FILE": "the project's settings; other options override them (default: "
     f"{POLICY_FILE_NAME} of the project, else in the current directory)",
     **_options("apps", "devices", "launch_profile"),
 }
@@ -124,7 +124,7 @@ def event_arguments(policy: str = "") -> Arguments:
     """
     return {
         "--until EVENT": details(
-            "the event that ends the launch: 'window' (a window of the app has content "
+            "the event that ends the start: 'window' (a window of the app has content "
             "and then the app reads nothing for 0.5 s), 'exit' (the command has ended "
             "with status 0), 'output:TEXT' (a printed line has the text), "
             f"'seconds:TIME' (5, 500ms) (default: {policy}window for an app with a "
@@ -132,7 +132,7 @@ def event_arguments(policy: str = "") -> Arguments:
             type=quantity(event_text),
         ),
         "--timeout SECONDS": details(
-            "time after which the launch has failed: 60, 500ms, 2min (default: "
+            "time after which the start has failed: 60, 500ms, 2min (default: "
             f"{policy}{LAUNCH_TIMEOUT_S:g}s)",
             type=quantity(SECONDS.parse),
         ),
@@ -141,9 +141,9 @@ def event_arguments(policy: str = "") -> Arguments:
 
 RECORD_ARGUMENTS: Arguments = {
     "--record": details(
-        "start the app and use what its launch reads in place of the guess, as "
-        "'record' does: isolated, without a network. The recording is kept in the "
-        "user's cache until the payload changes, unless --no-cache is given (default: "
+        "start the app, and use what it reads in place of the guess; isolated, "
+        "without a network, as 'record' does. The recording is kept in the "
+        "user's cache until the snap changes, unless --no-cache is given (default: "
         "the policy's 'record')",
         action="store_const",
         const=True,

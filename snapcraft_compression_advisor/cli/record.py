@@ -46,14 +46,14 @@ class RecordCommand(Command):
 
     name = "record"
     overview = (
-        "Start an app of the payload and record which data blocks a cold launch "
-        "reads. The file is small and relocatable: keep it beside snapcraft.yaml "
-        "and give it to 'advise' or 'measure' with --launch-profile.\n\n"
-        "As root, the app starts from a mounted image after the system's caches were "
-        "dropped, and the kernel names the blocks. Otherwise it starts from the "
-        "directory, and the blocks follow from the cache and the app's page tables. "
-        "bubblewrap isolates the app: no network, a home of its own, the payload "
-        "read-only. Xvfb provides a display. The base's files are this machine's."
+        "Start an app of the snap and write to a file what a cold start reads. 'advise "
+        "PATH --record' does that and advises in one step. Keep the file beside "
+        "snapcraft.yaml to give it to 'advise' or 'measure' with --launch-profile, on "
+        "any machine.\n\n"
+        "As root, the app starts from a mounted image, of which nothing is in memory "
+        "yet. Otherwise it starts from the directory. bubblewrap isolates it: no "
+        "network, a home directory of its own, the snap read-only. Xvfb provides a "
+        "display. In place of the base snap's files, the app sees this machine's."
     )
 
     arguments: ClassVar[Arguments] = {
@@ -68,13 +68,14 @@ class RecordCommand(Command):
         "standard output)",
         **LAUNCH_ARGUMENTS,
         "--no-warm-up": details(
-            "record the app's first run in a new home directory, not a second one",
+            "record the app's first start in a new home directory, when many apps "
+            "write their settings; usually, the second start is recorded",
             dest="warm_up",
             action="store_false",
         ),
         "--method": details(
-            "from a mount (residency) or from the directory (default: residency as "
-            "root, else directory)",
+            "start the app from a mounted image (residency), or from the directory "
+            "(default: residency as root, else directory)",
             choices=("residency", "directory"),
         ),
     }

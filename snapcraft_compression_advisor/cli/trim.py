@@ -44,7 +44,7 @@ class TrimCommand(Command):
     overview = (
         "List the files of a prime directory or a built snap that nothing needs when "
         "the snap runs, with what they take in the image, and filters for the parts "
-        "that brought them. What any app's launch may read, links or loads is never "
+        "that brought them. What a start of any app may read, links or loads is never "
         "among them. Files that only some users or features need are risky.\n\n"
         "Nothing is changed unless --fix is given; it leaves risky filters out."
     )
@@ -55,17 +55,17 @@ class TrimCommand(Command):
         **STACK_ARGUMENTS,
         "--risky": "also print filters for what some users or features may need",
         **output_arguments((*FORMATS, "yaml")),
-        "--prove": "leave the files out of a copy, start every app before and after, "
-        "isolated, and compare what the launches read; a group that an app needs is "
-        "taken back. This runs the payload's programs",
+        "--prove": "leave the files out of a copy, start every app with and without "
+        "them, and compare what it reads; isolated. A group that an app needs is "
+        "taken back. This runs the snap's programs",
         "--runs COUNT": details(
             "with --prove: also time this many cold launches of each app before and "
             "after, in turns, from mounted images",
             type=whole_number(least=0),
             default=0,  # a launch takes seconds, and each app has four of them a round
         ),
-        "--project PROJECT_DIR": "the payload's project, or its snapcraft.yaml "
-        "(default: the one beside the payload; for --fix, else the one here)",
+        "--project PROJECT_DIR": "the snap's project, or its snapcraft.yaml "
+        "(default: the one beside the snap; for --fix, else the one here)",
         **EDITS,
     }
 

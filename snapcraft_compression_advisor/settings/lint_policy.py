@@ -87,7 +87,7 @@ class LintPolicy(PolicyModel):
         Option(
             "--app NAME…",
             "the app named after the snap, else those with a desktop file, else all",
-            "target apps, the deciding one first; may be repeated",
+            "the apps whose start counts, the deciding one first; may be repeated",
         ),
     ] = key("target apps, the deciding one first", ())
     devices: Annotated[
@@ -95,8 +95,8 @@ class LintPolicy(PolicyModel):
         Option(
             "--device NAME|FILE…",
             "nvme-laptop, hdd-laptop",
-            "a device profile to estimate for, built in ('devices' lists them) or a "
-            "file ('calibrate' makes one), with a system's kernel "
+            "the machine to estimate for: a built-in profile ('devices' lists them) or "
+            "a file ('calibrate' makes one), with a system's kernel "
             "(nvme-laptop@ubuntu-22.04) or a share of the users (nvme-laptop=0.7); may "
             "be repeated",
         ),
@@ -138,7 +138,7 @@ class LintPolicy(PolicyModel):
         SecondsOrShare,
         Option("--min-saving SECONDS|PERCENT", f"{_DEFAULTS.min_saving_s:g}s"),
     ] = key(
-        "time that lzo must save per cold launch, about what people notice: seconds, "
+        "time that lzo must save per cold start (about what people notice): seconds, "
         "or percent of the time that reading and decompressing add with xz",
         _DEFAULTS.min_saving_s,
     )

@@ -97,7 +97,7 @@ def test_help_in_markdown_and_of_the_program_is_there(
     assert "\n  launch-set " in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("name", ["advise", "lint"])
+@pytest.mark.parametrize("name", ["advise", "lint", "trim"])
 def test_short_help_fits_on_a_screen(
     name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -105,7 +105,26 @@ def test_short_help_fits_on_a_screen(
     assert main([name, "-h"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) <= 24 + 12
+    overview = " ".join(load_command(name).overview.split("\n\n")[0].split())
+    assert overview in " ".join("\n".join(lines).split())
+    assert not {"payload", "launch", "launches"}.intersection(" ".join(lines).split())
     assert lines[-1] == f"All options: compression-advisor {name} --help"
+
+
+def test_labels_that_are_wide_have_a_line_of_their_own(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main(["lint", "-h"]) == 0
+    wide = "  --format text|json|sarif|github|gitlab|junit|markdown\n" + " " * 33
+    assert f"{wide}output format" in capsys.readouterr().out
+
+
+def test_option_without_its_value_is_named_with_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["launch-set", "prime", "--explain"]) == 64
+    assert "argument --explain FILE: the value is missing" in capsys.readouterr().err
 
 
 def test_path_alone_asks_for_advice(tmp_path: Path) -> None:
