@@ -36,8 +36,8 @@ from blind import read_scores, read_scores_before
 from snapcraft_compression_advisor.advice.evidence import Evidence, Policy, Saving
 from snapcraft_compression_advisor.advice.recommendation import recommend
 from snapcraft_compression_advisor.core.units import Interval
-from vendor_blind import DEBIAN_AGAIN, SCORES, SCORES_BEFORE
-from vendor_draw import DRAWN_BEFORE, SETS, read_drawn
+from vendor_blind import DEBIAN_AGAIN, SCORES
+from vendor_draw import SETS, drawn_before, read_drawn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -108,11 +108,11 @@ def page(all_launches: Sequence[Launches]) -> Iterator[str]:
     yield from static_lines(all_launches)
     yield ""
     yield from blind_lines(read_scores(), read_scores_before())
-    drawn = (*read_drawn(DRAWN_BEFORE), *read_drawn())
+    drawn = (*drawn_before(), *read_drawn())
     recorded = {row.source for row in drawn if row.outcome == "recorded"}
     by_hand = sum(path.stem not in recorded for path in SETS["fit"].glob("*.json"))
     again = read_scores(DEBIAN_AGAIN)
-    draws = [read_scores(path) for path in (SCORES_BEFORE, SCORES)]
+    draws = [read_scores(path) for path in SCORES]
     yield from vendor_lines(draws, again, drawn, by_hand)
     yield from published_lines(all_launches)
 

@@ -5,8 +5,8 @@
     .venv/bin/python study/vendor_blind.py --trees TREES/fit --set fit -o SCORES
 
 As ``blind.py`` does for Debian's: each recorded application of the set
-(``data/vendor-drawn-2.csv``) is guessed from its files and compared with its recording,
-and ``data/vendor-scores-2.csv`` isn't written over. ``accuracy.py`` makes a section of
+(``data/vendor-drawn-3.csv``) is guessed from its files and compared with its recording,
+and ``data/vendor-scores-3.csv`` isn't written over. ``accuracy.py`` makes a section of
 ``docs/study/accuracy.md`` from it. The fit half has those chosen by hand, too.
 """
 
@@ -25,8 +25,8 @@ from vendor_draw import DATA, SETS, sources
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-SCORES = DATA / "vendor-scores-2.csv"
-SCORES_BEFORE = DATA / "vendor-scores-1.csv"
+SCORES = tuple(DATA / f"vendor-scores-{n}.csv" for n in (1, 2, 3))
+"""Of each draw's blind set, in order."""
 DEBIAN_AGAIN = DATA / "blind-scores-again.csv"
 """Of Debian's blind set by the same guess, as ``blind.py`` writes it."""
 
@@ -39,10 +39,12 @@ def main(words: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--trees", metavar="DIR", type=Path, required=True)
     parser.add_argument("--set", choices=list(SETS), default="blind")
-    parser.add_argument("-o", "--output", metavar="FILE", type=Path, default=SCORES)
+    parser.add_argument("-o", "--output", metavar="FILE", type=Path, default=SCORES[-1])
     arguments = parser.parse_args(words)
-    if (arguments.set == "blind") != (arguments.output == SCORES):
-        parser.error(f"{SCORES.name} is of the blind set; of others, -o FILE is needed")
+    if (arguments.set == "blind") != (arguments.output == SCORES[-1]):
+        parser.error(
+            f"{SCORES[-1].name} is of the blind set; of others, -o FILE is needed"
+        )
     if arguments.output.exists():
         print(f"{arguments.output} is there: it is scored once.", file=sys.stderr)
         return 1

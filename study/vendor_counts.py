@@ -35,7 +35,7 @@ from snapcraft_compression_advisor.launch.guess.priors_document import read_docu
 from static_data import count, read_application, score, weighed
 from static_fit import PRIORS, document_text, priors_document
 from static_folds import OF_NEW, kind_spread, of_new
-from vendor_draw import DATA, DRAWN_BEFORE, SETS, read_drawn
+from vendor_draw import DATA, SETS, drawn_before
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -218,7 +218,7 @@ def write_counts(counted: dict[str, tuple[Counts, Counts]]) -> None:
 def write_table(applications: Iterable[Application], ratios: dict[str, float]) -> None:
     """Write what each application read per byte expected without it."""
     rows = {row["application"]: row for row in _rows(TABLE)}
-    versions = {row.source: row.version for row in read_drawn(DRAWN_BEFORE)}
+    versions = {row.source: row.version for row in drawn_before()}
     for each in applications:
         name = each.name
         rows.setdefault(name, {"application": name, "source": versions.get(name, "")})

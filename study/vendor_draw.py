@@ -10,9 +10,9 @@ list and the same seed give the same rows of ``data/vendor-drawn.csv``, which is
 once. ``vendor_launches.py`` builds and records them in the table's order; one that
 can't be built or doesn't start is replaced by the next of its kind, in its set.
 
-The second draw (``data/vendor-drawn-2.csv``) has those that the first one didn't try
-and ``data/vendor-sources-2.yaml``, all of them blind. What was blind in the first draw
-is scored, so it became part of the fit.
+A later draw (``data/vendor-drawn-2.csv``, ``-3``) has those that were never tried and
+a list more (``data/vendor-sources-2.yaml``, ``-3``), all of them blind. What was blind
+in an earlier draw is scored, so it became part of the fit.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ from ruamel.yaml import YAML
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-SEED_BEFORE, SEED = "vendor-1", "vendor-2"
+SEEDS = ("vendor-1", "vendor-2", "vendor-3")
 DATA = Path(__file__).parent / "data"
 SOURCES = DATA / "vendor-sources.yaml"
-MORE_SOURCES = DATA / "vendor-sources-2.yaml"
-DRAWN_BEFORE, DRAWN = DATA / "vendor-drawn.csv", DATA / "vendor-drawn-2.csv"
+MORE_SOURCES = tuple(DATA / f"vendor-sources-{n}.yaml" for n in (2, 3))
+*DRAWN_BEFORE, DRAWN = (DATA / f"vendor-drawn{n}.csv" for n in ("", "-2", "-3"))
 SETS = {
     "fit": DATA / "vendor",
     "scored": DATA / "vendor-scored",
     "blind": DATA / "vendor-blind",
 }
-"""Where the recordings of each set are; ``scored`` was blind in the first draw."""
-LOOKED_AT = frozenset({"d2", "httpie", "plantuml"})
+"""Where the recordings of each set are; ``scored`` was blind in an earlier draw."""
+LOOKED_AT = frozenset({"aws", "conan", "d2", "httpie", "plantuml"})
 """Tried by hand between the draws, so they can't be blind."""
 
 
@@ -122,15 +122,18 @@ def sources() -> dict[str, Source]:
 
 
 def read_more() -> Mapping[str, Mapping[str, Any]]:
-    """Return the sources of the second list, by kind."""
-    found: Mapping[str, Mapping[str, Any]]
-    found = YAML(typ="safe", pure=True).load(MORE_SOURCES)
+    """Return the sources of the later lists, by kind."""
+    yaml = YAML(typ="safe", pure=True)
+    found: dict[str, dict[str, Any]] = {}
+    for path in MORE_SOURCES:
+        for kind, more in yaml.load(path).items():
+            found.setdefault(kind, {}).update(more)
     return found
 
 
 def untried() -> Mapping[str, Mapping[str, Any]]:
-    """Return the kinds with the sources of which the first draw tried none."""
-    tried = {row.source for row in read_drawn(DRAWN_BEFORE) if row.outcome} | LOOKED_AT
+    """Return the kinds with the sources of which no earlier draw tried one."""
+    tried = {row.source for row in drawn_before() if row.outcome} | LOOKED_AT
     more = read_more()
     return {
         kind: {
@@ -188,6 +191,11 @@ def read_drawn(path: Path = DRAWN) -> list[Drawn]:
         return [Drawn(rank=int(row.pop("rank")), **row) for row in csv.DictReader(file)]
 
 
+def drawn_before() -> list[Drawn]:
+    """Return the rows of all earlier draws."""
+    return [row for path in DRAWN_BEFORE for row in read_drawn(path)]
+
+
 def write_drawn(rows: Iterable[Drawn], path: Path = DRAWN) -> None:
     """Write the table."""
     with path.open("w", newline="", encoding="utf-8") as file:
@@ -202,7 +210,7 @@ def main() -> int:
     if DRAWN.exists():
         print(f"{DRAWN} is there: it is drawn once.", file=sys.stderr)
         return 1
-    write_drawn(draw(untried(), SEED, blind=True))
+    write_drawn(draw(untried(), SEEDS[-1], blind=True))
     return 0
 
 
