@@ -71,6 +71,7 @@ class Application:
     :param blindness: how much the search missed.
     :param window: whether it seems to open windows.
     :param waited_share: what the launch waited for of the work on its blocks.
+    :param possible: identities of files that may be read, of which none is expected.
     :param payload_bytes: of all its files.
     """
 
@@ -85,6 +86,7 @@ class Application:
     blindness: Blindness | None = None
     window: bool = False
     waited_share: float = 1.0
+    possible: frozenset[int] = frozenset()
     payload_bytes: int = 0
     payload_blocks: int = 0
     payload_files: int = 0
@@ -107,7 +109,7 @@ class Score:
     :param precision: of the bytes named, those read.
     :param ratio: bytes read over bytes expected.
     :param runs_ratio: likewise of runs of adjacent blocks.
-    :param sure_ratio: as ``ratio``, without OpenGL's driver.
+    :param sure_ratio: as ``ratio``, without OpenGL's driver and what only may be read.
     :param expected_bytes: of all guessed blocks, times their shares.
     """
 
@@ -159,6 +161,7 @@ def read_application(name: str, tree: Path, launches: Path = LAUNCHES) -> Applic
         blindness=candidates.blindness,
         window=candidates.window,
         waited_share=waited_share(profile.recorded).mid,
+        possible=frozenset(entry.identity for entry in candidates.possible),
         payload_bytes=payload.inventory.raw_bytes,
         payload_blocks=payload.inventory.data_blocks,
         payload_files=payload.inventory.file_count,
@@ -249,7 +252,7 @@ def score(
     runs = expected_runs(
         *np.array([*file_runs(file for _, file in guessed)]).reshape(-1, 2).T
     )
-    sure_bytes = read_bytes(application, besides=drivers)
+    sure_bytes = read_bytes(application, besides=drivers | application.possible)
     return replace(
         _score(
             application,

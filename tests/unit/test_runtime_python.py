@@ -23,13 +23,21 @@ LIBRARIES = "usr/lib/x86_64-linux-gnu"
 TYPELIB = b"GOBJ\nMETADATA\r\n\x1a"
 
 
-def imported(files: dict[str, bytes], *, search: tuple[str, ...] = ()) -> list[str]:
+def followed(files: dict[str, bytes], *search: str) -> Importer:
     payload = make_payload(files)
     finder = ModuleFinder(payload.inventory, folders=("bin", *search))
     importer = Importer(payload, finder)
     importer.start_source(files["bin/x"], file="bin/x")
     importer.run()
-    return list(importer.files)
+    return importer
+
+
+def imported(files: dict[str, bytes], *, search: tuple[str, ...] = ()) -> list[str]:
+    return list(followed(files, *search).files)
+
+
+def names_in(source: bytes, package: str = "") -> list[str]:
+    return [name for name, _ in imported_names(source, package=package)]
 
 
 @pytest.mark.parametrize(
@@ -47,17 +55,59 @@ def imported(files: dict[str, bytes], *, search: tuple[str, ...] = ()) -> list[s
     ],
 )
 def test_imports_are_named(source: bytes, names: list[str]) -> None:
-    assert list(imported_names(source, package="p.q")) == names
+    assert names_in(source, "p.q") == names
 
 
 def test_import_in_a_function_happens_later_if_at_all() -> None:
     source = b"def f():\n    import a\n    if x:\n        import b\nimport c\n"
-    assert list(imported_names(source, package="")) == ["c"]
+    assert names_in(source) == ["c"]
+
+
+def test_imports_depend_in_conditions_and_functions() -> None:
+    source = b"""if x:
+    import a
+else:
+    import b
+import c
+try:
+    if y:
+        import d
+    import e
+except ImportError:
+    def f():
+        if z:
+            import g
+import h
+"""
+    found = dict(imported_names(source, package="", in_functions=True))
+    assert [name for name, depends in found.items() if depends] == ["a", "d", "g"]
+    assert [name for name, depends in found.items() if not depends] == [*"bceh"]
+
+
+def test_module_depends_if_only_a_called_function_or_a_condition_imports_it() -> None:
+    files = {
+        "bin/x": b"from own import main\nif len(own.y): import in_program\nmain()\n",
+        f"{LIB}/dist-packages/own.py": b"""import first
+def main():
+    import from_main
+    helper()
+def helper():
+    import later, first
+""",
+        f"{LIB}/dist-packages/later.py": b"import behind\n",
+        f"{LIB}/dist-packages/first.py": b"if x:\n    import perhaps\n",
+    }
+    for name in ("in_program", "from_main", "behind", "perhaps"):
+        files[f"{LIB}/dist-packages/{name}.py"] = b"x"
+    importer = followed(files)
+    depending = {path.rpartition("/")[2] for path in importer.depending}
+    assert depending == {"later.py", "behind.py", "perhaps.py"}
+    assert len(importer.files) == len(files) - 1
 
 
 def test_import_for_the_type_checker_never_happens() -> None:
     source = b"if TYPE_CHECKING:\n    import a\nelse:\n    import b\n"
-    assert list(imported_names(source, package="")) == ["b"]
+    assert names_in(source) == ["b"]
 
 
 def test_python_itself_has_what_its_modules_try_to_import_first() -> None:
@@ -78,7 +128,7 @@ def test_text_that_is_no_python_is_no_error(source: bytes) -> None:
 
 
 def test_source_with_a_syntax_error_names_the_imports_that_can_be_read() -> None:
-    assert list(imported_names(b"import a\n)(\nimport b\n", package="")) == ["a", "b"]
+    assert names_in(b"import a\n)(\nimport b\n") == ["a", "b"]
 
 
 def test_compiled_module_is_read_in_place_of_its_source() -> None:

@@ -98,6 +98,8 @@ class Importer:
     :param groups: gives the modules of the entry points of a group.
     :param folder_of: gives the directory that a path of ``sys.path`` leads to.
     :ivar files: read as modules are imported, by path.
+    :ivar depending: those of them that are imported only if a function is called by
+        some other, or under a condition: nothing else imports them.
     :ivar names: of all modules named.
     :ivar versions: in which GObject namespaces are asked for.
     :ivar blind_spots: imports that can't be known.
@@ -117,11 +119,14 @@ class Importer:
         self._groups = groups
         self._folder_of = folder_of
         self._pending: deque[str] = deque(STARTUP_MODULES)
+        self._depending: deque[str] = deque()
         self._own: set[str] = set()
+        self._started: set[str] = {MODULE}
         self._called: set[str] = set(_CALLED_BY_TOOLKITS)
         self._waiting: dict[str, list[tuple[Scope, str]]] = {}
         self._parsed_bytes = 0
         self.files: dict[str, Entry] = {}
+        self.depending: set[str] = set()
         self.names: set[str] = set()
         self.versions: dict[str, str] = {}
         self.blind_spots: dict[BlindSpot, None] = {}
@@ -136,8 +141,7 @@ class Importer:
         self._note_libraries(source, file)
         code = self._parsed(source, package="", file=file, is_program=True)
         if code is None:
-            names = imported_names(source, package="", in_functions=True)
-            self._pending.extend(names)
+            self._add(imported_names(source, package="", in_functions=True))
             return
         stem = posixpath.splitext(posixpath.basename(file))[0]
         self._own.add(stem.lower().replace("-", "_"))
@@ -145,8 +149,11 @@ class Importer:
             self._own.update(map(_top, code.scopes[MODULE][0].imports))
         elif len(source) <= LAUNCHER_MAX_BYTES:
             self._own.update(_packages_called(code))
-        for scope in itertools.chain(*code.scopes.values()):
-            self._enter(scope, file)
+            self._started.update(_called(code))
+        self._started.update(code.scopes)
+        for name, scopes in code.scopes.items():
+            for scope in scopes:
+                self._enter(name, scope, file)
 
     def start_module(self, name: str) -> None:
         """Follow a module that is started as a program (``python3 -m``)."""
@@ -157,6 +164,7 @@ class Importer:
         """Follow a function that an entry point names."""
         self._own.add(_top(module))
         self._pending.append(module)
+        self._started.update(function.split("."))
         self._call(function.split("."))
 
     def import_also(self, names: Iterable[str]) -> None:
@@ -164,23 +172,32 @@ class Importer:
         self._pending.extend(names)
 
     def run(self) -> None:
-        """Follow all imports."""
-        while self._pending:
+        """Follow all imports: first those that don't depend on anything."""
+        depends = False
+        while self._pending or self._depending:
+            depends = depends or not self._pending
+            name = (self._pending or self._depending).popleft()
             if len(self.names) > MAX_MODULES:
-                self._blind("limit-reached", self._pending[0], "modules")
+                self._blind("limit-reached", name, "modules")
                 break
-            for part in _with_parents(self._pending.popleft()):
+            for part in _with_parents(name):
                 if part not in self.names:
                     self.names.add(part)
-                    self._import(part)
+                    self._import(part, depends=depends)
 
-    def _import(self, name: str) -> None:
+    def _add(self, names: Iterable[tuple[str, bool]]) -> None:
+        for name, depends in names:
+            (self._depending if depends else self._pending).append(name)
+
+    def _import(self, name: str, *, depends: bool) -> None:
         for pattern, also in _UNSEEN_IMPORTS:
             if match := re.fullmatch(pattern, name):
                 self._pending.extend(match.expand(each) for each in also)
         found = self._finder.find(name)
         if found is None:
             return
+        if depends and found.read.path not in self.files:
+            self.depending.add(found.read.path)
         self.files.setdefault(found.read.path, found.read)
         if found.read.path.endswith(".so") and found.read.size_bytes < _FRONT_BYTES:
             front = self._payload.read(found.read.path, offset=0, length=_FRONT_BYTES)
@@ -211,7 +228,7 @@ class Importer:
         names = imported_names(
             source, package=package, in_functions=own, fallbacks=not standard
         )
-        self._pending.extend(names)
+        self._add(names)
 
     def _modules_of_bindings(self, source: bytes) -> Iterator[str]:
         """Yield the modules of Qt that a source imports whichever binding there is.
@@ -253,12 +270,12 @@ class Importer:
         for name, scopes in code.scopes.items():
             for scope in scopes:
                 if name == MODULE or name in self._called:
-                    self._enter(scope, file)
+                    self._enter(name, scope, file)
                 else:
                     self._waiting.setdefault(name, []).append((scope, file))
 
-    def _enter(self, scope: Scope, file: str) -> None:
-        self._note(scope, file)
+    def _enter(self, name: str, scope: Scope, file: str) -> None:
+        self._note(name, scope, file)
         self._call(scope.calls)
 
     def _call(self, names: Iterable[str]) -> None:
@@ -269,18 +286,19 @@ class Importer:
             if name not in self._called:
                 self._called.add(name)
                 for scope, file in self._waiting.pop(name, ()):
-                    self._note(scope, file)
+                    self._note(name, scope, file)
                     pending.extend(scope.calls)
 
-    def _note(self, scope: Scope, file: str) -> None:
-        self._pending.extend(scope.imports)
+    def _note(self, name: str, scope: Scope, file: str) -> None:
+        pending = self._pending if name in self._started else self._depending
+        pending.extend(scope.imports)
         for package in scope.packages:
             modules = self._finder.modules_of(package)
-            self._pending.extend(modules)
+            pending.extend(modules)
             if not 0 < len(modules) < MAX_PACKAGE_MODULES:
                 self._blind("computed-import", file)
         for group in scope.groups:
-            self._pending.extend(self._groups(group))
+            pending.extend(self._groups(group))
         if scope.computed:
             self._blind("computed-import", file)
 
@@ -301,13 +319,18 @@ def _top(module: str) -> str:
     return module.partition(".")[0]
 
 
+def _called(code: Code) -> set[str]:
+    scopes = itertools.chain(*code.scopes.values())
+    return set().union(*(scope.calls for scope in scopes)) - _LOADERS
+
+
 def _packages_called(code: Code) -> Iterator[str]:
     """Yield the packages of which a launcher calls functions.
 
     Not of those that load entry points: these are followed by their names.
     """
-    scopes = [*itertools.chain(*code.scopes.values())]
-    called = set().union(*(scope.calls for scope in scopes)) - _LOADERS
+    called = _called(code)
+    scopes = itertools.chain(*code.scopes.values())
     for module in itertools.chain(*(scope.imports for scope in scopes)):
         if not called.isdisjoint((_top(module), module.rpartition(".")[2])):
             yield _top(module)

@@ -20,6 +20,7 @@ _LINE = (
     rb"(?P<members>\([^()#]*(?:#[^\n]*\n[^()#]*)*\)|[^\n;#]+))"
 )
 _LOADER = b"import_module("
+_DEPENDING = frozenset((b"if", b"elif", b"def", b"async"))
 _LINE_THAT_LOADS = re.compile(
     _LINE
     % {
@@ -37,26 +38,28 @@ def imported_names(
     package: str,
     in_functions: bool = False,
     fallbacks: bool = True,
-) -> Iterator[str]:
-    """Yield the modules that a module imports while it is itself imported.
+) -> Iterator[tuple[str, bool]]:
+    """Yield the modules that a module imports, and whether that depends.
 
-    Imports in functions happen later and those under ``TYPE_CHECKING`` never, so they
-    are left out; those in ``try`` and ``if`` count. Text that isn't Python yields what
-    looks like an import.
+    It depends in ``if`` and in functions. Imports under ``TYPE_CHECKING`` are left out;
+    those in ``try`` count. Text that isn't Python yields what looks like an import.
 
     :param package: that relative imports start from; empty at the top.
-    :param in_functions: whether imports in functions count too: a program's own
-        functions are likely to be called.
+    :param in_functions: whether imports in functions count: a program's own functions
+        are likely to be called.
     :param fallbacks: whether those count that follow ``except ImportError``: Python's
         own modules bring what they try to import first.
     """
     skipped_beyond: int | None = None
+    depends_beyond: int | None = None
     line = _LINE_THAT_LOADS if _LOADER in source else _OTHER_LINE
     for match in line.finditer(b"\n" + source):
         indent = len(match["indent"])
         if skipped_beyond is not None and indent > skipped_beyond:
             continue
         skipped_beyond = None
+        if depends_beyond is not None and indent <= depends_beyond:
+            depends_beyond = None
         if match["block"] is not None:
             is_function = match["block"] in (b"def", b"async")
             if (
@@ -65,12 +68,17 @@ def imported_names(
                 or (not fallbacks and _is_fallback(match))
             ):
                 skipped_beyond = indent
-        elif match["names"] is not None:
-            yield from _names(match["names"])
+            elif match["block"] in _DEPENDING and depends_beyond is None:
+                depends_beyond = indent
+            continue
+        if match["names"] is not None:
+            names = _names(match["names"])
         elif match["loaded"] is not None:
-            yield match["loaded"].decode(errors="replace")
+            names = iter([match["loaded"].decode(errors="replace")])
         else:
-            yield from _members(match["module"], match["members"], package)
+            names = _members(match["module"], match["members"], package)
+        for name in names:
+            yield name, depends_beyond is not None
 
 
 def _is_fallback(match: re.Match[bytes]) -> bool:

@@ -49,7 +49,8 @@ def loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
     importer.run()
     for entry in importer.files.values():
         kind = "extension" if entry.path.endswith(".so") else "module"
-        yield Loaded(entry=entry, way=f"python-{kind}")
+        depends = entry.path in importer.depending
+        yield Loaded(entry=entry, way=f"python-{kind}", expected=not depends)
     for entry in _unnamed(finder, importer):
         yield Loaded(entry=entry, way="python-unnamed-extension")
     for entry in points.read.values():

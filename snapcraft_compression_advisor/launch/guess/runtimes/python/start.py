@@ -110,7 +110,9 @@ def start(app: StartedApp, importer: Importer, points: EntryPoints) -> None:
                 importer.start_source(text, file=script.path)
             else:
                 package = posixpath.dirname(name).replace("/", ".")
-                importer.import_also(imported_names(text, package=package))
+                importer.import_also(
+                    name for name, _ in imported_names(text, package=package)
+                )
     for invocation in app.invocations(_INTERPRETER):
         option, argument = _option(invocation.words[1:])
         if option == "-m" and _MODULE.fullmatch(argument):
