@@ -119,7 +119,12 @@ def test_a_mebibyte_of_anything_is_looked_through(text: bytes) -> None:
 
 def test_brackets_in_comments_are_passed_over() -> None:
     source = b"from a import (  # (b)\n    c,  # d)\n    e,\n)\nfrom . import f\n"
-    assert [name for name, _ in imported_names(source, package="")] == ["a", "a.c", "a.e", "f"]
+    assert [name for name, _ in imported_names(source, package="")] == [
+        "a",
+        "a.c",
+        "a.e",
+        "f",
+    ]
 
 
 def test_a_word_of_many_long_variables_stays_short() -> None:
