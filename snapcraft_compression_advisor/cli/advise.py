@@ -90,7 +90,9 @@ class AdviseCommand(Command):
             linted = None
             if parsed_args.format != "text" or parsed_args.report is not None:
                 linted = _linted(subject, analysis)
-            command = _command_line(self.config)
+            words: object = self.config
+            given = [*map(str, words)] if isinstance(words, list) else []
+            command = shlex.join((APP_NAME, *given)) if given else ""
             _write(analysis, linted, command, parsed_args)
             if parsed_args.fix or parsed_args.diff:
                 _follow(analysis, subject, parsed_args)
@@ -115,11 +117,6 @@ def _linted(subject: Subject, analysis: Analysis) -> LintedPayload:
         project=subject.project,
         progress=emit.progress,
     )
-
-
-def _command_line(words: object) -> str:
-    """Return the command as it was given; empty if that isn't known."""
-    return shlex.join((APP_NAME, *map(str, words))) if isinstance(words, list) else ""
 
 
 def _write(

@@ -156,12 +156,7 @@ def _month(
 ) -> Month | None:
     if analysis is None:
         return None
-    known = lint.policy.refresh
-    advice = analysis.recommendation
-    return month_by_refresh(
-        refresh,
-        advice.decisive,
-        advice.bytes_added,
-        known.to_habits() if known else None,
-        analysis.policy.link_mbit_per_s,
-    )
+    known, advice = lint.policy.refresh, analysis.recommendation
+    habits = known.to_habits() if known else None
+    link = analysis.policy.link_mbit_per_s
+    return month_by_refresh(refresh, advice.decisive, advice.bytes_added, habits, link)

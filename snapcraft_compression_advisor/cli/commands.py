@@ -28,7 +28,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "record": ("record", "Record what a start of an app reads"),
     "trim": ("trim", "List files that a snap can do without"),
     "diff": ("builds", "Compare two builds: image, files, cold starts"),
-    "calibrate": ("calibrate", "Measure this machine and write a device profile"),
+    "calibrate": ("measure", "Measure this machine and write a device profile"),
     "devices": ("listings", "List the built-in device profiles and their sources"),
     "fleet": ("fleet", "Analyse many built snaps into one data set"),
     "fleet lint": ("fleet", "Check a fleet: snaps over budget, regressions"),
@@ -125,14 +125,9 @@ def make_dispatcher(loaded: str | None) -> Dispatcher:
     return dispatcher
 
 
-def _summary(command_name: str, said: str) -> type[BaseCommand]:
-    class Summary(BaseCommand):
-        name = command_name
-        help_msg = said
-        overview = said
-        common = command_name not in UNCOMMON
-
-    return Summary
+def _summary(name: str, said: str) -> type[BaseCommand]:
+    members = {"name": name, "help_msg": said, "overview": said}
+    return type("Summary", (BaseCommand,), {**members, "common": name not in UNCOMMON})
 
 
 _T = TypeVar("_T")
@@ -217,10 +212,7 @@ def add_arguments(parser: argparse.ArgumentParser, arguments: Arguments) -> None
 def exclude(
     given: Mapping[str, object], resolution: str = "Leave out one of the two."
 ) -> None:
-    """Refuse two arguments, by what the user calls them, that both have a value.
-
-    :raises UsageError: in that case.
-    """
+    """Refuse two arguments, by what the user calls them, that both have a value."""
     if all(given.values()):
         message = f"Both {' and '.join(given)} are given"
         raise UsageError(message, resolution=resolution)
@@ -237,10 +229,7 @@ EDITS: Arguments = {
 
 
 def check_edit_options(parsed_args: argparse.Namespace) -> None:
-    """Refuse to make a change and to show it only.
-
-    :raises UsageError: in that case.
-    """
+    """Refuse to make a change and to show it only."""
     exclude(
         {"--fix": parsed_args.fix, "--diff": parsed_args.diff},
         "Use --diff to see the change, --fix to make it.",

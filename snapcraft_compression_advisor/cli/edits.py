@@ -65,11 +65,7 @@ def set_compression(
 
 
 def change_file(edit: Edit, *, diff: bool, output: Path | None) -> bool:
-    """Make a change to a project file, or write it as a patch.
-
-    :returns: whether it was made.
-    :raises AdvisorError: if it can't be written; the file is as it was.
-    """
+    """Make a change to a project file, or write it as a patch; whether it was made."""
     if edit.changes and diff:
         write_output(edit.diff(), output, kept="patch")
     elif edit.changes:
@@ -87,10 +83,7 @@ class PlannedFixes:
 
 
 def plan_fixes(report: LintReport) -> tuple[PlannedFixes, ...]:
-    """Return the safe fixes of all payloads, file by file.
-
-    :raises BadDataError: if they can't be made together.
-    """
+    """Return the safe fixes of all payloads, file by file."""
     by_path: dict[Path, list[tuple[int, Finding, Edit]]] = {}
     for number, payload in enumerate(report.payloads):
         for finding in payload.findings:
@@ -114,10 +107,7 @@ def _plan(fixes: Sequence[tuple[int, Finding, Edit]]) -> PlannedFixes:
 
 
 def apply_fixes(report: LintReport) -> LintReport:
-    """Make the safe fixes, say so, and return what is left.
-
-    :raises AdvisorError: if a file can't be written; it is as it was.
-    """
+    """Make the safe fixes, say so, and return what is left."""
     fixed: set[int] = set()
     for plan in plan_fixes(report):
         apply_edit(plan.edit)

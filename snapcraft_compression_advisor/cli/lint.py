@@ -6,14 +6,13 @@ import argparse
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import ClassVar
 
 from .. import __version__
 from ..core.errors import AdvisorError
-from ..core.files import open_regular
 from ..core.terminal import emit
 from ..lint.all_rules import ALL_RULES
 from ..lint.baseline import Baseline, judge
@@ -109,12 +108,8 @@ class LintCommand(Command):
     def run(self, parsed_args: argparse.Namespace) -> int | None:
         """Print the findings, and fix what is to be fixed."""
         check_edit_options(parsed_args)
-        exclude(
-            {
-                "--diff": parsed_args.diff,
-                "a baseline": parsed_args.baseline or parsed_args.write_baseline,
-            }
-        )
+        baselines = parsed_args.baseline or parsed_args.write_baseline
+        exclude({"--diff": parsed_args.diff, "a baseline": baselines})
         check_record_options(parsed_args)
         kept: Path | None = parsed_args.write_baseline
         check_outputs(
@@ -137,19 +132,17 @@ class LintCommand(Command):
                 lint_path(path, request, parsed_args.project, failed.get(path))
                 for path, request in requests.items()
             ]
+        linted, statuses = zip(*outcomes, strict=True)
+        report = LintReport(version=__version__, payloads=linted)
         # The report as text says so itself.
-        other = parsed_args.diff or parsed_args.output
-        for outcome in outcomes if other or parsed_args.format != "text" else ():
-            if outcome.linted.error is not None:
-                note(f"Not linted: {outcome.linted.error}")
-        report = LintReport(
-            version=__version__, payloads=tuple(each.linted for each in outcomes)
-        )
+        if parsed_args.diff or parsed_args.output or parsed_args.format != "text":
+            for error in filter(None, (each.error for each in linted)):
+                note(f"Not linted: {error}")
         if parsed_args.diff:
             write_output(fixes_diff(report), parsed_args.output, kept="patch")
         else:
             report = _write(report, baseline, parsed_args)
-        errors = [each.error_status for each in outcomes if each.error_status]
+        errors = [*filter(None, statuses)]
         excused = parsed_args.exit_zero or (kept and baseline is None)
         if errors or excused or not failing(report):
             return errors[0] if errors else os.EX_OK
@@ -158,21 +151,16 @@ class LintCommand(Command):
         return FINDINGS_STATUS
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
-    """What came of one payload; the status is of the error that prevented a lint."""
-
-    linted: LintedPayload
-    error_status: int = os.EX_OK
-
-
 def lint_path(
     path: Path,
     request: LintRequest,
     project_dir: Path | None = None,
     failed: AdvisorError | None = None,
-) -> Outcome:
-    """Lint a payload, or note why that isn't possible; that may be known already."""
+) -> tuple[LintedPayload, int]:
+    """Lint a payload, or note why that isn't possible, with the error's status.
+
+    :param failed: why it isn't possible, if that is known already.
+    """
     name = ""
     emit.progress(f"Linting {path}")
     try:
@@ -190,15 +178,16 @@ def lint_path(
                 project=project,
                 progress=emit.progress,
             )
-        return Outcome(linted=linted)
     except AdvisorError as error:
         message = ". ".join(filter(None, (str(error), error.resolution)))
         status = error.retcode
     except OSError as error:
         message = f"Cannot read {str(path)!r}: {error.strerror}"
         status = os.EX_IOERR
-    linted = LintedPayload(path=str(path), snap_name=name, findings=(), error=message)
-    return Outcome(linted=linted, error_status=status)
+    else:
+        return linted, os.EX_OK
+    failure = LintedPayload(path=str(path), snap_name=name, findings=(), error=message)
+    return failure, status
 
 
 def _recorded(
@@ -291,16 +280,8 @@ def _open_baseline(
 
 def _report_text(path: Path) -> bytes | None:
     """Return a file's text, or None for an image or a directory."""
-    if path.is_dir():
-        return None
-    try:
-        with open_regular(path) as file:
-            magic = file.read(len(_IMAGE_MAGIC))
-            if magic == _IMAGE_MAGIC:
-                return None
-            return magic + file.read(BASELINE.max_bytes)
-    except (OSError, ValueError) as error:  # ValueError: a null byte in the path
-        raise BASELINE.unreadable(path, error) from error
+    content = None if path.is_dir() else BASELINE.read(path)
+    return None if content and content.startswith(_IMAGE_MAGIC) else content
 
 
 def _build_now(

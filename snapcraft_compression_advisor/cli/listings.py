@@ -39,10 +39,8 @@ class DevicesCommand(Command):
 
         name = parsed_args.name
         devices = builtin_devices() if name is None else [find_device(name)]
-        if parsed_args.format == "json":
-            write_output(render_devices_json(devices), parsed_args.output)
-        else:
-            write_page(devices_page(devices), parsed_args)
+        document = render_devices_json(devices)
+        write_page(devices_page(devices), parsed_args, document)
 
 
 class RuleCommand(Command):

@@ -36,12 +36,8 @@ from .write import (
     write_output,
 )
 
-_NO_MEMORY = (
-    "can't start new thread",  # Python, for its stack
-    "failed to map segment",  # the dynamic linker, for an extension module
-    "Cannot allocate memory",  # the C library
-)
-"""Messages of memory that is used up, other than a MemoryError's."""
+_NO_MEMORY = ("can't start new thread", "failed to map", "Cannot allocate memory")
+"""Of Python for a thread's stack, of the dynamic linker, of the C library."""
 
 _NEW_OBJECTS_PER_COLLECTION = 1_000_000
 """To look through 100,000 took 0.05 s. A lint leaves some 300 objects in cycles."""
@@ -56,11 +52,7 @@ _SIGNAL_STATUS = 128
 
 
 class _TerminatedError(BaseException):
-    """SIGTERM or SIGHUP, as an exception so that everything is cleaned up."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__(number)
-        self.number = number
+    """SIGTERM or SIGHUP by number, an exception so that everything is cleaned up."""
 
 
 def run() -> NoReturn:
@@ -122,7 +114,7 @@ def _work(arguments: list[str], signals: DeferredSignals) -> int:
     except KeyboardInterrupt:
         return _end(AdvisorError("Interrupted"), _SIGNAL_STATUS + signal.SIGINT)
     except _TerminatedError as error:
-        return _end(AdvisorError("Terminated"), _SIGNAL_STATUS + error.number)
+        return _end(AdvisorError("Terminated"), _SIGNAL_STATUS + int(error.args[0]))
     except BrokenPipeError:
         raise
     except CraftError as error:

@@ -160,10 +160,7 @@ RECORD_ARGUMENTS: Arguments = {
 
 
 def check_record_options(parsed_args: argparse.Namespace) -> None:
-    """Refuse options that say how to record if nothing asks for it.
-
-    :raises UsageError: in that case.
-    """
+    """Refuse options that say how to record if nothing asks for it."""
     if parsed_args.record:
         return
     for name in ("until", "timeout"):

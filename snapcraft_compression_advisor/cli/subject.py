@@ -8,9 +8,8 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from fnmatch import fnmatch
 from functools import cache
-from pathlib import Path, PurePath
+from pathlib import Path
 
 from ..analysis import Request
 from ..core.errors import AdvisorError, NoInputError, UsageError
@@ -37,7 +36,7 @@ from .commands import Arguments, check_edit_options, stack_arguments
 from .policy_options import lint_request, policy_options, with_recordings
 from .write import note, warn
 
-_COMPONENT_PRIME = ("partitions", "component", "*", "prime")
+_COMPONENT_PRIME = "partitions/component/*/prime"
 """Where snapcraft primes components, seen from the project (core24 on)."""
 
 
@@ -95,11 +94,9 @@ def find_project_folder(path: Path, project_dir: Path | None) -> Path | None:
         if file != project_dir:
             return project_dir
         # The folder may be above that of the file.
-        places = (PurePath(name).parts for name in PROJECT_FILES)
         own = file.absolute()
-        depths = (len(place) for place in places if own.parts[-len(place) :] == place)
-        depth = max(depths, default=1)
-        return own.parents[depth - 1] if depth > 1 else file.parent
+        name = next((each for each in PROJECT_FILES[::-1] if own.match(each)), "")
+        return own.parents[name.count("/")] if "/" in name else file.parent
     folder = _folder(path)
     try:
         find_project_file(folder)
@@ -146,12 +143,7 @@ def _folder(path: Path) -> Path:
     """Return where a payload's project would be, named as the user would."""
     if path.name in ("", ".."):
         path = path.resolve()
-    parts = path.parts[-len(_COMPONENT_PRIME) :]
-    if len(parts) == len(_COMPONENT_PRIME) and all(
-        map(fnmatch, parts, _COMPONENT_PRIME)
-    ):
-        return path.parents[len(_COMPONENT_PRIME) - 1]
-    return path.parent
+    return path.parents[3] if path.match(_COMPONENT_PRIME) else path.parent
 
 
 def _read(project_dir: Path) -> ProjectFile:

@@ -72,13 +72,9 @@ class TrimCommand(Command):
     def run(self, parsed_args: argparse.Namespace) -> None:
         """Print what could be left out, and write it if that is asked for."""
         edits = parsed_args.fix or parsed_args.diff
-        exclude(
-            {
-                "--fix" if parsed_args.fix else "--diff": edits,
-                "--risky": parsed_args.risky,
-            },
-            "Add risky filters by hand, one after the other.",
-        )
+        named = {"--fix" if parsed_args.fix else "--diff": edits}
+        named["--risky"] = parsed_args.risky
+        exclude(named, "Add risky filters by hand, one after the other.")
         check_outputs(parsed_args.output)
         with open_subject(parsed_args) as subject:
             payload, project_dir = subject.payload, subject.project_dir

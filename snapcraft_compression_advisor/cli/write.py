@@ -64,10 +64,7 @@ def discard_broken_pipes() -> None:
 
 
 def check_outputs(*paths: Path | None) -> None:
-    """Refuse what can't be written, before the work that makes it; change nothing.
-
-    :raises StorageError: if one can't be written.
-    """
+    """Refuse what can't be written, before the work that makes it; change nothing."""
     for path in paths:
         if path is None:
             _check_stdout()
@@ -110,10 +107,7 @@ def write_output(text: str, path: Path | None, *, kept: Kept | None = None) -> N
 
 
 def write_findings(name: str, report: LintReport, path: Path | None) -> None:
-    """Write findings in the format of that name; GitHub's is made of commands.
-
-    :raises StorageError: if the file can't be written.
-    """
+    """Write findings in the format of that name; GitHub's is made of commands."""
     from ..report.lint_formats import Findings, render  # noqa: PLC0415 # as below
 
     kept: Kept | None = "commands" if name == "github" else None
@@ -125,17 +119,14 @@ def write_findings(name: str, report: LintReport, path: Path | None) -> None:
 
 
 def write_file(content: bytes, path: Path) -> None:
-    """Write a report into a file, which is complete or not there.
-
-    :raises StorageError: if it can't be written.
-    """
+    """Write a report into a file, which is complete or not there."""
     from ..core.scratch import replace_bytes  # noqa: PLC0415 # few write a file
 
     try:
         if path.exists() and not path.is_file():  # /dev/stdout, a FIFO: in its place
             path.write_bytes(content)
         else:
-            target = _target(path)
+            target = Path(os.path.realpath(path))  # a link to itself is replaced
             replace_bytes(target, content, mode=_mode(target))
     except OSError as error:
         raise _cannot_write(path, error) from error
@@ -168,20 +159,14 @@ def write_page(page: Page, parsed_args: argparse.Namespace, document: str = "") 
 
 
 def check_page_outputs(parsed_args: argparse.Namespace) -> None:
-    """Refuse early what can't be written after minutes of work.
-
-    :raises AdvisorError: if a file, or a page of that name, can't be written.
-    """
+    """Refuse early what can't be written after minutes of work."""
     path: Path | None = parsed_args.report
     check_page_name(path, "report")
     check_outputs(parsed_args.output, *filter(None, [path]))
 
 
 def check_page_name(path: Path | None, example: str) -> None:
-    """Refuse a page that is neither HTML nor Markdown, or HTML that can't be made.
-
-    :raises AdvisorError: in that case.
-    """
+    """Refuse a page that is neither HTML nor Markdown, or HTML that can't be made."""
     if path is None or path.suffix.lower() == ".md":
         return
     if path.suffix.lower() not in _HTML_ENDINGS:
@@ -226,7 +211,7 @@ def _check_file(path: Path) -> None:
         if not os.access(path, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         return
-    target = _target(path)
+    target = Path(os.path.realpath(path))
     with suppress(FileNotFoundError):
         target.lstat()  # its name may be too long
     with (
@@ -234,11 +219,6 @@ def _check_file(path: Path) -> None:
         tempfile.TemporaryFile(dir=target.parent),
     ):
         pass  # its file has no name, where the file system can do so
-
-
-def _target(path: Path) -> Path:
-    """Return the file that a link leads to; one that leads to itself is replaced."""
-    return Path(os.path.realpath(path))
 
 
 def _cannot_write(path: Path, error: OSError) -> StorageError:

@@ -32,8 +32,8 @@ from snapcraft_compression_advisor.capture.cost_fit import (
     fit_storage,
     least_squares,
 )
-from snapcraft_compression_advisor.cli.calibrate import CalibrateCommand, _profile_name
 from snapcraft_compression_advisor.cli.command_texts import command_parser
+from snapcraft_compression_advisor.cli.measure import CalibrateCommand, _profile_name
 from snapcraft_compression_advisor.core.errors import (
     BadDataError,
     NoInputError,

@@ -33,13 +33,13 @@ from snapcraft_compression_advisor.cli.commands import (
     load_command,
     split_command,
 )
-from snapcraft_compression_advisor.cli.launch_arguments import (
+from snapcraft_compression_advisor.cli.listings import SCHEMAS
+from snapcraft_compression_advisor.cli.main import main
+from snapcraft_compression_advisor.cli.record import (
     LAUNCH_ARGUMENTS,
     chosen_app,
     chosen_launch,
 )
-from snapcraft_compression_advisor.cli.listings import SCHEMAS
-from snapcraft_compression_advisor.cli.main import main
 from snapcraft_compression_advisor.core.errors import UsageError
 
 if TYPE_CHECKING:

@@ -50,8 +50,8 @@ def test_payloads_that_cannot_be_read_are_outcomes_with_a_status(
     outcomes = [
         lint.lint_path(tmp_path / name, REQUEST) for name in ("nowhere", "no.snap")
     ]
-    assert [each.error_status for each in outcomes] == [os.EX_NOINPUT, os.EX_DATAERR]
-    assert all(each.linted.error for each in outcomes)
+    assert [status for _, status in outcomes] == [os.EX_NOINPUT, os.EX_DATAERR]
+    assert all(linted.error for linted, _ in outcomes)
 
 
 def test_a_disk_that_fails_is_an_outcome_too(
@@ -60,9 +60,9 @@ def test_a_disk_that_fails_is_an_outcome_too(
     mocker.patch.object(
         lint, "open_payload", side_effect=OSError(5, "Input/output error")
     )
-    failed = lint.lint_path(tmp_path / "a.snap", REQUEST)
-    assert failed.error_status == os.EX_IOERR
-    assert "Input/output error" in (failed.linted.error or "")
+    linted, status = lint.lint_path(tmp_path / "a.snap", REQUEST)
+    assert status == os.EX_IOERR
+    assert "Input/output error" in (linted.error or "")
 
 
 def selection(*ignored: str, **policy: object) -> Selection:

@@ -33,6 +33,7 @@ OF_ANALYSES = {"numpy", "pydantic", "ruamel"}
 OF_FEW_RUNS = {
     "duckdb", "fsspec", "jinja2", "pyarrow", "vl_convert", "Xlib",
 }  # fmt: skip
+MOST_MODULES = 110
 NOT_FOR_A_LINT_ALONE = {
     f"{OWN}.capture",  # something is recorded or measured
     f"{OWN}.devices.device_file",  # --device
@@ -100,6 +101,12 @@ def test_lint_loads_what_it_uses(prime: Path) -> None:
     found = loaded(prime.parent, "lint", "prime")
     assert not found & OF_FEW_RUNS
     assert not found & NOT_FOR_A_LINT_ALONE
+
+
+def test_advice_as_text_loads_110_modules_at_most(prime: Path) -> None:
+    found = loaded(prime.parent, "-q", "advise", "--no-cache", "prime")
+    assert f"{OWN}.squashfs.image" not in found
+    assert len([name for name in found if name.startswith(f"{OWN}.")]) <= MOST_MODULES
 
 
 @pytest.mark.parametrize("name", sorted(NOT_FOR_A_LINT_ALONE))
