@@ -11,7 +11,7 @@ from snapcraft_compression_advisor.cli.command_texts import (
 from snapcraft_compression_advisor.cli.commands import APP_NAME
 from snapcraft_compression_advisor.cli.listings import SCHEMAS
 from snapcraft_compression_advisor.devices.builtin_devices import builtin_devices
-from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
+from snapcraft_compression_advisor.lint.rules import ALL_RULES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -11,7 +11,7 @@ from completion import render_bash_completion
 from glossary_links import with_glossary_links
 from settings_page import render_settings_page
 from snapcraft_compression_advisor.cli.listings import SCHEMAS, schema_of
-from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
+from snapcraft_compression_advisor.lint.rules import ALL_RULES
 from snapcraft_compression_advisor.report.rule_pages import (
     render_rule_index,
     render_rule_page,

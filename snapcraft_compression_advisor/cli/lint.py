@@ -14,12 +14,12 @@ from typing import ClassVar
 from .. import __version__
 from ..core.errors import AdvisorError
 from ..core.terminal import emit
-from ..lint.all_rules import ALL_RULES
 from ..lint.baseline import Baseline, judge
 from ..lint.finding import LintedPayload, LintReport
 from ..lint.lint import lint_payload
 from ..lint.project import ProjectFile
 from ..lint.request import LintRequest, check_apps
+from ..lint.rules import ALL_RULES
 from ..lint.run import check_selectors, failing
 from ..payload.source import Payload, find_payload, named_payloads, open_payload
 from ..preflight.packing import read_previous

@@ -58,7 +58,7 @@ class RuleCommand(Command):
 
     def run(self, parsed_args: argparse.Namespace) -> None:
         """Print one rule's page, or the list."""
-        from ..lint.all_rules import ALL_RULES  # noqa: PLC0415 # nothing else here does
+        from ..lint.rules import ALL_RULES  # noqa: PLC0415 # nothing else here does
         from ..lint.run import find_rule  # noqa: PLC0415 # as above
         from ..report.rule_pages import (  # noqa: PLC0415 # as above
             render_rule_list,

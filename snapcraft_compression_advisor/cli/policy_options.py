@@ -111,7 +111,7 @@ def _check_rules(texts: Iterable[str], *, where: str) -> None:
     """Refuse selectors that select no rule."""
     wanted = tuple(texts)
     if wanted:  # advice has none, and needs no rules
-        from ..lint.all_rules import ALL_RULES  # noqa: PLC0415
+        from ..lint.rules import ALL_RULES  # noqa: PLC0415
         from ..lint.run import check_selectors  # noqa: PLC0415
 
         check_selectors(wanted, ALL_RULES, where=where)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..core.units import counted, format_bytes, percent, seconds
-from ..lint.all_rules import ALL_RULES
+from ..lint.rules import ALL_RULES
 from ..report.model import Cell, Section, Table
 from .reading import Fleet, SnapRow
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from ..core.errors import AdvisorError, NoInputError
 from ..core.terminal import emit
-from ..lint.all_rules import ALL_RULES
 from ..lint.project import ProjectFile, read_project
+from ..lint.rules import ALL_RULES
 from ..lint.run import check_selectors
 from ..project.document import read_document
 from ..project.project_file import find_project_file, read_project_file

@@ -25,7 +25,7 @@ REGRESSIONS = "SCA6"
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """If a finding is.
+    """Where a finding is.
 
     :param kind: ``project``: a line of snapcraft.yaml; ``payload``: a file of the
         payload; ``image``: the payload as a whole.
@@ -47,14 +47,27 @@ Origin = Literal["measured", "estimated", "published", "declared"]
 class Evidence:
     """A figure that a finding rests on.
 
-    :param label: what it is.
-    :param text: the figure with its unit and interval, as people read it.
-    :param origin: how it is known.
+    :param text: with its unit and interval, as people read it.
     """
 
     label: str
     text: str
     origin: Origin
+
+
+def measured(label: str, text: str) -> Evidence:
+    """Return a figure that was read or packed."""
+    return Evidence(label, text, "measured")
+
+
+def estimated(label: str, text: str) -> Evidence:
+    """Return a figure that follows from a sample or a model."""
+    return Evidence(label, text, "estimated")
+
+
+def declared(label: str, text: str) -> Evidence:
+    """Return what the project or its policy says."""
+    return Evidence(label, text, "declared")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,17 +117,13 @@ class Finding:
     """What a rule found.
 
     :param rule: the rule's id.
-    :param name: the rule's name.
-    :param severity: as the rule or the policy has it; ``info`` where undecided.
+    :param severity: as the rule or the policy has it; ``info`` if undecided.
     :param message: one or two sentences that stand alone, figures included.
-    :param location: where.
     :param subject: what it is about beside its place, by kind: ``app``, ``device``,
         ``component``; what tells two findings of one rule at one place apart. ``None``
-        where a saved report doesn't say.
-    :param evidence: what it rests on.
+        if a saved report doesn't say.
     :param files: files of the payload that it concerns, the largest first.
-    :param fix: what fixes it.
-    :param gain: what that saves; ``None`` if it isn't known.
+    :param gain: of the fix; ``None`` if it isn't known.
     :param undecided: whether the evidence is inconclusive.
     :param state: against a baseline; ``None`` without one.
     :param was: what the baseline knows it as; ``None`` if it is new.
@@ -174,11 +183,10 @@ class LintedPayload:
     :param error: why it couldn't be linted.
     :param figures: of its image and its launches, to compare the next build with.
     :param baseline: the build that a baseline is of, if there is one.
-    :param before: what a baseline knows of it; ``None`` without one, or where that
-        doesn't know the snap.
+    :param before: what a baseline knows of it; ``None`` if there is none, or it doesn't
+        know the snap.
     :param gone: findings that only the baseline has.
     :param checked: how many rules looked at it.
-    :param unchecked: rules that couldn't look at it.
     :param project: the line of snapcraft.yaml that stands for all of it; ``None``
         without a project.
     """

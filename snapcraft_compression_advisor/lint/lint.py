@@ -16,13 +16,12 @@ from ..payload.survey import Survey, take_survey
 from ..preflight.packing import Packing, look_at_packing, previous_of
 from ..squashfs.mksquashfs import mksquashfs_version
 from ..trial.result import Progress
-from .all_rules import ALL_RULES
 from .baseline import same_build
 from .finding import Finding, LintedPayload, Location
 from .project import ProjectFile, component_sizes
 from .request import LintRequest, analysis_request, check_apps
 from .rule import Context
-from .rules import deltas
+from .rules import ALL_RULES, deltas
 from .rules.declared import component_key
 from .run import (
     Selection,

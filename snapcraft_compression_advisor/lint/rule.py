@@ -7,16 +7,18 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ..advice.recommendation import SNAPCRAFT_DEFAULT
-from .finding import Evidence, Finding, Fix, Gain, Location, Severity
+from ..core.units import Interval
+from .finding import Evidence, Finding, Fix, Gain, Location, Origin, Severity
 
 if TYPE_CHECKING:  # the texts of rules are shown without an analysis
     from ..analysis import Analysis
-    from ..diff.figures import BaselineBuild
+    from ..diff.figures import BaselineBuild, BaselineDelta
     from ..payload.inventory import Inventory
     from ..payload.snap_yaml import SnapMetadata
     from ..payload.survey import Survey
     from ..preflight.packing import Packing, PreviousSnap
     from ..preflight.resquash import Resquash
+    from ..refresh.delta import DeltaFormat
     from ..settings.lint_policy import LintPolicy
     from .project import ProjectFile
 
@@ -25,11 +27,7 @@ if TYPE_CHECKING:  # the texts of rules are shown without an analysis
 class Context:
     """All that rules may look at; they open nothing themselves.
 
-    :param analysis: sizes, launches, the recommendation.
-    :param inventory: all entries of the payload.
-    :param snap: its snap.yaml.
     :param survey: what was found in its files: caches, linkage, needless files.
-    :param policy: budgets and options.
     :param project: snapcraft.yaml, if there is one.
     :param packing: how a built snap was packed; ``None`` for a prime directory.
     :param resquash: what became of it packed again, if that was asked for.
@@ -52,10 +50,6 @@ class Context:
 
 
 Judge = Callable[["Rule", Context], Iterator[Finding]]
-
-
-def _looks(_context: Context) -> str | None:
-    return None
 
 
 Reason = Callable[["Context"], "str | None"]
@@ -85,10 +79,10 @@ def no_sizes(context: Context) -> str | None:
     return f"what files take in an image packed with {codec} isn't known"
 
 
-def _judges_nothing(rule: Rule, _context: Context) -> Iterator[Finding]:
-    raise NotImplementedError(rule.id)
-
-
+DELTA_NAMES: Mapping[DeltaFormat, str] = {
+    "xdelta3": "plain delta",
+    "snap-1-1-xdelta3": "snap-aware delta",
+}
 RECORD = Fix(
     "Record a launch with --record, or specify a recording as 'launch-profile'"
 )
@@ -105,10 +99,7 @@ class Rule:
     :param id: ``SCA`` and three digits; never changes or comes back.
     :param name: in words, with hyphens; by default that of the function.
     :param severity: unless the policy says otherwise.
-    :param summary: one line.
     :param fails_if: when it fires, thresholds included.
-    :param why: why that matters.
-    :param how_to_fix: what to do.
     :param options: keys of the policy that it heeds, with what they do.
     :param judge: yields what is wrong, made by :meth:`finding`; no I/O.
     :param remedy: what fixes a finding that brings no fix of its own, an imperative.
@@ -125,10 +116,10 @@ class Rule:
     why: str
     how_to_fix: str
     options: Mapping[str, str] = field(default_factory=dict)
-    judge: Judge = field(default=_judges_nothing)
+    judge: Judge = field(default=lambda *_: iter(()))
     remedy: str | None = None
-    blocked: Reason = field(default=_looks)
-    unasked: Reason = field(default=_looks)
+    blocked: Reason = field(default=lambda _: None)
+    unasked: Reason = field(default=lambda _: None)
 
     def __call__(self, judge: Judge) -> Rule:
         """Return the rule that judges by a function, which names it."""
@@ -154,7 +145,6 @@ class Rule:
         """Return a finding of this rule.
 
         :param location: the payload as a whole by default.
-        :param subject: as in :class:`.Finding`.
         :param fix: the rule's remedy by default.
         """
         if fix is None and self.remedy is not None:
@@ -207,3 +197,17 @@ def compression_place(context: Context) -> Location:
     if project is None:
         return image_place(context)
     return Location("project", str(project.path), project.compression_line)
+
+
+def size_origin(size: Interval, analysis: Analysis) -> Origin:
+    """Return where an image's size comes from: packed, built already, or estimated."""
+    built = analysis.payload.image_bytes
+    packed = analysis.trial.mode == "exact"
+    if packed or (built is not None and size == Interval.exactly(built)):
+        return "measured"
+    return "estimated"
+
+
+def delta_name(delta: BaselineDelta) -> str:
+    """Return what a delta from the baseline is called."""
+    return f"{DELTA_NAMES[delta.delta_format]} with {delta.codec}"

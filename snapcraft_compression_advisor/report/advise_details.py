@@ -19,7 +19,7 @@ from ..core.units import (
     size,
 )
 from ..launch.stack import AVERAGE_CONSUMER
-from ..lint.figures import size_origin
+from ..lint.rule import size_origin
 from ..trial.stored import find_incompressible
 from ..wording import asked, habits_text, sentences
 from .answer import deciding_launch
@@ -309,11 +309,11 @@ def _kinds(analysis: Analysis) -> Section | None:
     found = find_incompressible(stored, "xz", among=stored.layout.file_numbers)
     if found is not None and found.files and found.total_bytes:
         share = percent(min(1.0, found.stored_bytes.mid / found.total_bytes))
-        names = first_of([each.path for each in found.files])
+        names = first_of([each.path for each in (*found.files, *found.partly)])
         texts.append(
             "Blocks that don't compress (they keep 95% of their length or more) make "
-            f"up {share} of the image's data with xz, in "
-            f"{counted(len(found.files), 'file')}: {names}."
+            f"up {share} of the image's data with xz"
+            + (f", in {found.where}: {names}." if names else ".")
         )
     return Section(
         title="What compresses, and what doesn't",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ..codecs.codec import DATA_BLOCK_BYTES
 from ..core.units import Interval, counted, format_bytes, size
-from ..lint.figures import DELTA_NAMES
+from ..lint.rule import DELTA_NAMES
 from ..refresh.changes import LISTED_FILES, totals
 from ..refresh.delta import DELTA_FORMATS
 from .document import Part, document_text, part

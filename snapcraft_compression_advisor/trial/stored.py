@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..codecs.codec import DATA_BLOCK_BYTES
-from ..core.units import Interval
+from ..core.units import Interval, counted
 from ..payload.layout import Layout
 from .census import Census, nearest_known
 from .phase import Phase, Sample
@@ -33,7 +33,7 @@ LEAST_RATIO = 0.95
 LEAST_BYTES = 4096
 """Shorter blocks hardly ever compress, whatever is in them, and don't count."""
 _LEAST_OF_FILE = 0.5
-"""A file is named where so much of what it takes is such blocks."""
+"""A file counts as a whole if so much of what it takes is such blocks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,11 +204,25 @@ class IncompressibleFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Incompressible:
-    """What doesn't compress in an image of that many bytes; the largest files first."""
+    """What doesn't compress in an image.
+
+    :param stored_bytes: of blocks that don't.
+    :param files: those that are mostly such blocks, the largest first.
+    :param partly: others with such blocks, those with most of them first.
+    """
 
     stored_bytes: Interval
     total_bytes: float
     files: tuple[IncompressibleFile, ...]
+    partly: tuple[IncompressibleFile, ...] = ()
+
+    @property
+    def where(self) -> str:
+        """How many files that is: ``2 files and parts of 1 file``."""
+        whole, parts = (counted(len(x), "file") for x in (self.files, self.partly))
+        if not self.partly:
+            return whole
+        return f"{whole} and parts of {parts}" if self.files else f"parts of {parts}"
 
 
 def find_incompressible(
@@ -237,14 +251,20 @@ def find_incompressible(
     )
     of_files = np.bincount(owners, bytes_each, minlength=len(paths))
     bad = np.bincount(owners, middle, minlength=len(paths))
-    chosen = np.flatnonzero((bad > 0) & (bad >= _LEAST_OF_FILE * of_files))
+    mostly = bad >= _LEAST_OF_FILE * of_files
+    files, partly = (
+        tuple(
+            IncompressibleFile(path=paths[number], stored_bytes=float(bad[number]))
+            for number in np.argsort(-bad, kind="stable").tolist()
+            if bad[number] and mostly[number] == whole
+        )
+        for whole in (True, False)
+    )
     return Incompressible(
         stored_bytes=Interval(
             low=float(least.sum()), mid=float(middle.sum()), high=float(most.sum())
         ),
         total_bytes=float(bytes_each.sum()),
-        files=tuple(
-            IncompressibleFile(path=paths[number], stored_bytes=float(bad[number]))
-            for number in chosen[np.argsort(-bad[chosen], kind="stable")].tolist()
-        ),
+        files=files,
+        partly=partly,
     )

@@ -109,7 +109,7 @@ MODULES = (
     "host/hooks.py",
     "host/pack_hook.py",
     "host/project.py",
-    "lint/all_rules.py",
+    "lint/rules/__init__.py",
     "settings/load.py",
 )
 

@@ -13,7 +13,7 @@ from image_sources import mksquashfs
 from lint_contexts import make_context
 from real_payloads import fill_prime, snap_pack
 from snapcraft_compression_advisor.core.errors import BadDataError
-from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
+from snapcraft_compression_advisor.lint.rules import ALL_RULES
 from snapcraft_compression_advisor.preflight.packing import inspect_packing
 from snapcraft_compression_advisor.preflight.resquash import resquash
 from snapcraft_compression_advisor.squashfs.image import Image

@@ -37,7 +37,7 @@ from snapcraft_compression_advisor.devices.device_file import (
     choose_devices,
     device_text,
 )
-from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
+from snapcraft_compression_advisor.lint.rules import ALL_RULES
 from snapcraft_compression_advisor.lint.run import check_selectors
 from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
 from snapcraft_compression_advisor.settings.load import load_settings

@@ -39,8 +39,8 @@ from snapcraft_compression_advisor.installing import (
     EXTRAS,
     install_command,
 )
-from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
 from snapcraft_compression_advisor.lint.rule import Rule
+from snapcraft_compression_advisor.lint.rules import ALL_RULES
 from snapcraft_compression_advisor.report.rule_pages import (
     render_rule_list,
     render_rule_page,

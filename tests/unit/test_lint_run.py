@@ -12,7 +12,6 @@ from lint_contexts import MUCH, make_context, make_project
 from snapcraft_compression_advisor.cli import lint
 from snapcraft_compression_advisor.cli.edits import apply_fixes, fixes_diff, plan_fixes
 from snapcraft_compression_advisor.core.errors import BadDataError, UsageError
-from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
 from snapcraft_compression_advisor.lint.finding import (
     Finding,
     Fix,
@@ -22,6 +21,7 @@ from snapcraft_compression_advisor.lint.finding import (
 )
 from snapcraft_compression_advisor.lint.project import read_project
 from snapcraft_compression_advisor.lint.request import LintRequest
+from snapcraft_compression_advisor.lint.rules import ALL_RULES
 from snapcraft_compression_advisor.lint.run import (
     Selection,
     check_selectors,

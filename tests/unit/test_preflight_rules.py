@@ -11,7 +11,7 @@ from lint_contexts import found_by, make_context
 from packings import make_packing, packed_context
 from payloads import make_payload
 from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
-from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
+from snapcraft_compression_advisor.lint.rules import ALL_RULES
 from snapcraft_compression_advisor.lint.rules.preflight_contents import (
     extended_attributes,
     file_modes,

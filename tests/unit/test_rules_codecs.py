@@ -25,9 +25,9 @@ from snapcraft_compression_advisor.advice.recommendation import recommend
 from snapcraft_compression_advisor.core.errors import UsageError
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.launch.fit import FittedProfile
-from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
 from snapcraft_compression_advisor.lint.project import project_of_component
 from snapcraft_compression_advisor.lint.rule import Context
+from snapcraft_compression_advisor.lint.rules import ALL_RULES
 from snapcraft_compression_advisor.lint.rules.budgets import (
     cold_start_budget,
     image_size_budget,
@@ -35,13 +35,13 @@ from snapcraft_compression_advisor.lint.rules.budgets import (
 from snapcraft_compression_advisor.lint.rules.compatibility import (
     codec_not_accepted,
     codec_not_in_kernel,
+    kernels_differ,
 )
 from snapcraft_compression_advisor.lint.rules.declared import (
     compression_changed,
     compression_lost,
     key_implicit,
 )
-from snapcraft_compression_advisor.lint.rules.kernels import kernels_differ
 from snapcraft_compression_advisor.preflight.packing import PreviousSnap, previous_of
 
 if TYPE_CHECKING:

@@ -21,10 +21,10 @@ from lint_contexts import (
 from lint_reports import rendered
 from packings import make_packing, packed_context
 from snapcraft_compression_advisor.core.units import Interval
-from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
 from snapcraft_compression_advisor.lint.baseline import Baseline, judge
 from snapcraft_compression_advisor.lint.finding import LintedPayload, LintReport
 from snapcraft_compression_advisor.lint.project import ComponentSizes
+from snapcraft_compression_advisor.lint.rules import ALL_RULES
 from snapcraft_compression_advisor.lint.run import Selection, run_rules
 from snapcraft_compression_advisor.payload.caches import CacheFault
 from snapcraft_compression_advisor.payload.copies import Copy, Supplied

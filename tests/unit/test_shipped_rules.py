@@ -12,7 +12,7 @@ from analyses import make_analysis
 from lint_contexts import MUCH, found_by, judged, make_context, sized
 from payloads import make_inventory
 from snapcraft_compression_advisor.core.units import Interval
-from snapcraft_compression_advisor.lint.rules.incompressible import (
+from snapcraft_compression_advisor.lint.rules.compression import (
     incompressible_payload,
 )
 from snapcraft_compression_advisor.lint.rules.shipped import (
@@ -71,7 +71,7 @@ def test_what_weighs_something_is_a_finding(rule: Rule) -> None:
     assert finding.rule == rule.id
     assert finding.severity == "warning"
     assert not finding.undecided
-    assert "(1 file) take 500.0 kB of the image with xz, 1% of it" in finding.message
+    assert "(1 file) take 500.0 kB of the image with xz, 1.1% of it" in finding.message
     assert finding.location.path == "usr/lib/a"
     assert finding.files == ("usr/lib/a/one",)
     assert finding.evidence[0].origin == "measured"
@@ -224,7 +224,7 @@ def test_a_second_version_is_a_finding_and_says_what_it_is_like() -> None:
     (finding,) = found_by(duplicated_content, with_copy(LARGE))
     assert finding.severity == "warning"
     assert finding.files == (PATH,)
-    assert "(1 file) take 500.0 kB of the image with xz, 1% of it" in finding.message
+    assert "(1 file) take 500.0 kB of the image with xz, 1.1% of it" in finding.message
     assert any("libx.so.1.3.0" in each.text for each in finding.evidence)
 
 
@@ -291,6 +291,22 @@ def test_media_that_fill_the_image_are_found_the_largest_first() -> None:
     assert finding.files == ("media/film", "media/song")
     assert finding.message.startswith("An estimated 83% of the image's data")
     assert "2 files, the largest media/film (262.1 kB)" in finding.message
+
+
+def test_parts_of_a_file_that_do_not_compress_count_as_parts() -> None:
+    layout = make_layout([(FILES[0], 5 * BLOCK)])
+    program = replace(stored((0.9, 1.0, 0.5, 0.3, 0.3)), layout=layout)
+    (finding,) = found_by(incompressible_payload, context(program))
+    assert finding.files == (FILES[0],)
+    text = "33% of the image's data doesn't compress with xz: parts of 1 file, the "
+    assert f"{text}largest bin/app (131.1 kB)." in finding.message
+
+
+def test_files_and_parts_of_others_are_told_apart() -> None:
+    layout = make_layout([(FILES[0], 4 * BLOCK), (FILES[2], BLOCK)])
+    mixed = replace(stored((1.0, 0.9, 0.9, 0.9, 1.0)), layout=layout)
+    (finding,) = found_by(incompressible_payload, context(mixed))
+    assert "xz: 1 file and parts of 1 file, the largest" in finding.message
 
 
 def test_code_compresses_and_is_no_finding() -> None:

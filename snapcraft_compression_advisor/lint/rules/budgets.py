@@ -13,9 +13,8 @@ from ...core.units import (
     seconds_text,
 )
 from ...payload.snap_yaml import COMPONENT_TYPE
-from ..figures import size_origin
-from ..finding import Evidence, Finding
-from ..rule import RECORD, Context, Rule, current_codec
+from ..finding import Evidence, Finding, declared, estimated, measured
+from ..rule import RECORD, Context, Rule, current_codec, size_origin
 
 if TYPE_CHECKING:
     from ...analysis import Analysis
@@ -162,24 +161,20 @@ def _evidence(
     launch: LaunchAnalysis, device: str, codec: str, limit_s: float
 ) -> Iterator[Evidence]:
     app = launch.launch_set.app
-    yield Evidence(f"budget of {app} on {device}", format_seconds(limit_s), "declared")
+    yield declared(f"budget of {app} on {device}", format_seconds(limit_s))
     for name in dict.fromkeys((codec, "xz", "lzo")):
         estimate = launch.estimates[device].get(name)
         if estimate is not None:
-            yield Evidence(
-                f"added to a cold start with {name}",
-                seconds_text(estimate.added_s),
-                "estimated",
-            )
+            what = f"added to a cold start with {name}"
+            yield estimated(what, seconds_text(estimate.added_s))
     if launch.warm_s is not None:
-        warm = format_seconds(launch.warm_s)
-        yield Evidence("a warm start, as recorded", warm, "measured")
+        yield measured("a warm start, as recorded", format_seconds(launch.warm_s))
 
 
 def _size_evidence(
     analysis: Analysis, codec: str, size: Interval | None, limit: float
 ) -> Iterator[Evidence]:
-    yield Evidence("budget of the image's size", format_bytes(limit), "declared")
+    yield declared("budget of the image's size", format_bytes(limit))
     if size is not None:
         yield Evidence(
             f"image with {codec}", bytes_text(size), size_origin(size, analysis)

@@ -1,12 +1,16 @@
-"""SCA4xx: whether the image can be mounted, and taken by the store."""
+"""SCA108, SCA401, SCA402: whether kernels mount the image, and the store takes it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from ...advice.reasons import DeviceVerdict
 from ...codecs import CODECS, SHIPPABLE
+from ...core.units import seconds_text
+from ...devices.builtin_kernels import plain_name
 from ...settings.policy_parts import Target
-from ..finding import Evidence, Finding, Location, Origin
+from ...wording import verdict_words
+from ..finding import Evidence, Finding, Location, Origin, declared, estimated
 from ..rule import Context, Rule, compression_place, current_codec, packed_with
 
 Version = tuple[int, int]
@@ -100,7 +104,7 @@ def codec_not_accepted(rule: Rule, context: Context) -> Iterator[Finding]:
                     "project", str(project.path), project.component_lines.get(name)
                 ),
                 subject={"component": name},
-                evidence=(Evidence(f"component {name}", own, "declared"),),
+                evidence=(declared(f"component {name}", own),),
             )
     if codec in SHIPPABLE:
         return
@@ -109,8 +113,51 @@ def codec_not_accepted(rule: Rule, context: Context) -> Iterator[Finding]:
         f"{packed_with(context)} {codec}; snapcraft and the store "
         "accept only xz and lzo.",
         location=compression_place(context),
-        evidence=(Evidence("compression", codec, "declared"),),
+        evidence=(declared("compression", codec),),
     )
+
+
+@Rule(
+    id="SCA108",
+    severity="info",
+    summary="The advice differs between the kernels that users run.",
+    fails_if="The policy has `kernels`, and a device by itself gives another verdict "
+    "with one of these kernels than with another.",
+    why="Kernels differ in how often they decompress a block (snapd mounts without "
+    "`threads=`, so with as many decompressors as each has by default). So lzo can be "
+    "worth its size with one and not with another, on the same device.",
+    how_to_fix="Decide for the kernel that most users have, and remove the others from "
+    "`kernels`. A recorded launch, specified as `launch-profile`, narrows the "
+    "intervals.",
+    options={"kernels": "systems whose kernels the devices may have"},
+    unasked=lambda context: (
+        None if context.policy.kernels else "compression-advisor.yaml names no kernels"
+    ),
+)
+def kernels_differ(rule: Rule, context: Context) -> Iterator[Finding]:
+    """Yield a finding for each device whose verdict depends on the kernel."""
+    decides = context.analysis.recommendation.decides
+    devices: dict[str, list[DeviceVerdict]] = {}
+    for each in decides.by_device if decides else ():
+        devices.setdefault(plain_name(each.device), []).append(each)
+    for device, verdicts in devices.items():
+        said = {each.device: verdict_words(each) for each in verdicts}
+        if len({*said.values()}) > 1:
+            told = "; ".join(f"{words} on {name}" for name, words in said.items())
+            yield rule.finding(
+                context,
+                f"The verdict for {device} depends on the kernel: {told}.",
+                location=compression_place(context),
+                subject={"device": device},
+                evidence=[
+                    estimated(
+                        f"lzo saves per cold launch of {each.saving.app} on "
+                        f"{each.device}",
+                        seconds_text(each.saving.seconds),
+                    )
+                    for each in verdicts
+                ],
+            )
 
 
 def kernel_has(codec: str, kernel: Version) -> bool:
@@ -139,4 +186,4 @@ def _version(text: str) -> Version:
     return parts[0], parts[1]
 
 
-RULES = (codec_not_in_kernel, codec_not_accepted)
+RULES = (kernels_differ, codec_not_in_kernel, codec_not_accepted)

@@ -1,18 +1,40 @@
-"""SCA101 and SCA102: whether the compression suits the payload."""
+"""SCA101, SCA102 and SCA105: whether the compression suits the payload."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 
 from ...advice.reasons import Code
 from ...advice.recommendation import SNAPCRAFT_DEFAULT
-from ...core.units import bytes_text, seconds_text
+from ...core.units import (
+    bytes_text,
+    format_bytes,
+    join_ends,
+    percent,
+    seconds_text,
+)
 from ...payload.snap_yaml import split_component_name
 from ...wording import habits_text, not_followed, place_of, sentences
-from ..figures import launches_text, share_text, size_origin
-from ..finding import Evidence, Finding, Fix, Gain
-from ..rule import RECORD, Context, Rule, compression_place, current_codec, packed_with
+from ..finding import Evidence, Finding, Fix, Gain, estimated, measured
+from ..rule import (
+    RECORD,
+    Context,
+    Rule,
+    compression_place,
+    current_codec,
+    no_sizes,
+    packed_with,
+    priced_codec,
+    size_origin,
+)
 from .compatibility import target_has
+
+LEAST_INCOMPRESSIBLE = 0.25
+"""What of the image has to resist before that is worth a finding."""
+_LISTED_FILES = 20
+_NAMED_FILES = 3
+_MANY_LAUNCHES = 1_000
 
 _ADVICE_OPTIONS: Mapping[str, str] = {
     "min-saving": "time that lzo must save per cold launch: a duration, or a "
@@ -218,18 +240,15 @@ def _growth(context: Context) -> str:
     xz_bytes = context.analysis.trial.codecs["xz"].image_bytes
     if added is None or xz_bytes is None:
         return "share unknown"
-    return share_text(added.mid, xz_bytes.mid)
+    return percent(added.mid / xz_bytes.mid)
 
 
 def _advice_evidence(context: Context) -> Iterator[Evidence]:
     analysis = context.analysis
     advice = analysis.recommendation
     if (saving := advice.decisive) is not None:
-        yield Evidence(
-            f"lzo saves per cold launch of {saving.app} {place_of(saving)}",
-            seconds_text(saving.seconds),
-            "estimated",
-        )
+        what = f"lzo saves per cold launch of {saving.app} {place_of(saving)}"
+        yield estimated(what, seconds_text(saving.seconds))
     for name in ("xz", "lzo"):
         size = analysis.trial.codecs[name].image_bytes
         if size is not None:
@@ -237,18 +256,78 @@ def _advice_evidence(context: Context) -> Iterator[Evidence]:
                 f"image with {name}", bytes_text(size), size_origin(size, analysis)
             )
     if (month := advice.month) is not None:
-        yield Evidence(
-            f"lzo saves over {habits_text(month.habits)}",
-            seconds_text(month.total_s),
-            "estimated",
-        )
+        what = f"lzo saves over {habits_text(month.habits)}"
+        yield estimated(what, seconds_text(month.total_s))
     elif advice.break_even_launches is not None:
-        yield Evidence(
+        yield estimated(
             "cold launches that pay for the larger download",
-            f"{launches_text(advice.break_even_launches)} "
+            f"{_launches_text(advice.break_even_launches)} "
             f"(at {analysis.policy.link_mbit_per_s:g} Mbit/s)",
-            "estimated",
         )
 
 
-RULES = (lzo_would_gain, lzo_gains_nothing)
+def _launches_text(count: float) -> str:
+    """Return a number of launches as one would say it: "6", "the first"."""
+    if count > _MANY_LAUNCHES:
+        return f"more than {_MANY_LAUNCHES:,}"
+    return "the first" if count <= 1 else f"{math.ceil(round(count, 1))}"
+
+
+@Rule(
+    id="SCA105",
+    severity="info",
+    summary="A large part of the image doesn't compress.",
+    fails_if="At least a quarter of the image's data is in blocks of 128 KiB that keep "
+    "95 % of their length or more with the snap's codec. Blocks shorter than 4 KiB are "
+    "left out. The blocks of a built snap are measured, those of a prime directory are "
+    "estimated. If the interval includes a quarter, the finding is undecided.",
+    why="Media, archives and other compressed data don't become smaller when they are "
+    "compressed again, so the codec hardly matters for them. Archives also hide their "
+    "contents: equal files inside them are stored more than once, and deltas grow.",
+    how_to_fix="Ship archives unpacked or without compression, use smaller media, or "
+    "move what few users need into a component or a download. If the data has to stay, "
+    "ignore the rule.",
+    options={
+        "select, ignore": "path patterns that leave files out, such as `SCA105:*.webm`"
+    },
+    blocked=no_sizes,
+    remedy="Ship archives unpacked, or use smaller media",
+)
+def incompressible_payload(rule: Rule, context: Context) -> Iterator[Finding]:
+    """Yield a finding if a large part of the image doesn't compress."""
+    stored, codec = context.analysis.trial.stored, priced_codec(context)
+    if stored is None or codec is None:
+        return
+    from ...trial.stored import find_incompressible  # noqa: PLC0415 # numpy
+
+    found = find_incompressible(stored, codec, among=context.inventory.entries)
+    if found is None or not found.total_bytes:
+        return
+    size, limit = found.stored_bytes, LEAST_INCOMPRESSIBLE * found.total_bytes
+    if size.high < limit:
+        return
+    low, share, high = (percent(each / found.total_bytes) for each in size.ends)
+    share = share if low == high else f"{share} ({join_ends(low, high)})"
+    known = context.analysis.payload.kind == "snap" and size.known
+    files = sorted(
+        (*found.files, *found.partly), key=lambda file: (-file.stored_bytes, file.path)
+    )
+    largest = ", ".join(
+        f"{file.path} ({format_bytes(file.stored_bytes)})"
+        for file in files[:_NAMED_FILES]
+    )
+    text = f"{format_bytes(size.mid)} of {format_bytes(found.total_bytes)}, {share}"
+    yield rule.finding(
+        context,
+        f"{'' if known else 'An estimated '}{share} of the image's data doesn't "
+        f"compress with {codec}"
+        + (f": {found.where}, the largest {largest}." if files else "."),
+        evidence=[
+            (measured if known else estimated)(f"doesn't compress with {codec}", text)
+        ],
+        files=[file.path for file in files[:_LISTED_FILES]],
+        undecided=size.low < limit,
+    )
+
+
+RULES = (lzo_would_gain, lzo_gains_nothing, incompressible_payload)

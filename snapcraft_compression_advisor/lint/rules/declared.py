@@ -8,10 +8,15 @@ from typing import TYPE_CHECKING, Literal
 from ...advice.evidence import Policy
 from ...advice.recommendation import SNAPCRAFT_DEFAULT
 from ...codecs import SHIPPABLE
-from ...core.units import Interval, bytes_text, format_bytes, seconds_text
+from ...core.units import (
+    Interval,
+    bytes_text,
+    format_bytes,
+    percent,
+    seconds_text,
+)
 from ...payload.snap_yaml import COMPONENT_TYPE
-from ..figures import share_text
-from ..finding import Evidence, Finding, Fix, Location, Origin
+from ..finding import Evidence, Finding, Fix, Location, declared, estimated, measured
 from ..rule import Context, Rule, compression_place, current_codec, no_project
 from .compression import compression_fix, say_reader
 
@@ -57,7 +62,7 @@ def key_implicit(rule: Rule, context: Context) -> Iterator[Finding]:
         else f"There is no 'compression' key: the snap is packed with {codec}, but "
         f"snapcraft packs with {default} {why}.",
         location=compression_place(context),
-        evidence=(Evidence("compression in snapcraft.yaml", "none", "declared"),),
+        evidence=[declared("compression in snapcraft.yaml", "none")],
         fix=compression_fix(context, wanted),
     )
 
@@ -137,8 +142,7 @@ def _what_it_costs(
     if sizes is None:
         return "and its size isn't known, because its files aren't here."
     added = sizes.lzo_less_xz_bytes
-    share = share_text(added.mid, sizes.xz_bytes.mid)
-    size = f"an estimated {bytes_text(added)} ({share})"
+    size = f"an estimated {bytes_text(added)} ({percent(_growth(sizes).mid)})"
     if read == "all":
         text = f"which takes {size} less than lzo, but a start waits for all of it."
         return f"{text}{_reads(sizes)}"
@@ -169,11 +173,10 @@ def _growth(sizes: ComponentSizes) -> Interval:
 
 
 def _component_evidence(name: str, sizes: ComponentSizes | None) -> Iterator[Evidence]:
-    yield Evidence(f"compression of component {name}", "inherited", "declared")
+    yield declared(f"compression of component {name}", "inherited")
     if sizes is not None:
-        size, added = bytes_text(sizes.xz_bytes), bytes_text(sizes.lzo_less_xz_bytes)
-        yield Evidence(f"component {name} with xz", size, "estimated")
-        yield Evidence("added by lzo", added, "estimated")
+        yield estimated(f"component {name} with xz", bytes_text(sizes.xz_bytes))
+        yield estimated("added by lzo", bytes_text(sizes.lzo_less_xz_bytes))
 
 
 def _nothing_declared(context: Context) -> str | None:
@@ -204,34 +207,33 @@ def compression_lost(rule: Rule, context: Context) -> Iterator[Finding]:
     source = "snapcraft.yaml"
     if project is not None and project.compression is None and project.extension:
         source = f"extension {project.extension}"
-    for where, declared in (
+    for where, wanted in (
         (source, in_project),
         ("the policy", context.policy.compression),
     ):
-        if declared is None or declared == codec:
+        if wanted is None or wanted == codec:
             continue
         verb = "is" if is_built else "would be"
         yield rule.finding(
             context,
-            f"{declared} is declared in {where}, but the snap {verb} packed with "
+            f"{wanted} is declared in {where}, but the snap {verb} packed with "
             f"{codec}.",
             location=compression_place(context),
             subject={"declared": where.rpartition(" ")[2]},
             evidence=(
-                Evidence(f"in {where}", declared, "declared"),
+                declared(f"in {where}", wanted),
                 _now("packed with" if is_built else "to be packed with", context),
             ),
             fix=Fix("Build the snap again with 'snapcraft pack'")
             if is_built
-            else Fix(f"Set 'compression: {declared}' in snapcraft.yaml"),
+            else Fix(f"Set 'compression: {wanted}' in snapcraft.yaml"),
         )
 
 
 def _now(label: str, context: Context) -> Evidence:
     """Return what the snap is packed with, as evidence."""
     is_built = context.analysis.payload.kind == "snap"
-    origin: Origin = "measured" if is_built else "declared"
-    return Evidence(label, current_codec(context), origin)
+    return (measured if is_built else declared)(label, current_codec(context))
 
 
 @Rule(
@@ -261,11 +263,7 @@ def compression_changed(rule: Rule, context: Context) -> Iterator[Finding]:
         f"with {codec}.",
         location=compression_place(context),
         evidence=(
-            Evidence(
-                f"previous snap {previous.path}",
-                f"{previous.codec}, {size}",
-                "measured",
-            ),
+            measured(f"previous snap {previous.path}", f"{previous.codec}, {size}"),
             _now("now", context),
         ),
         fix=Fix(

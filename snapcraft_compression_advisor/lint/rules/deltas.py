@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ...core.units import Interval, bytes_text, format_bytes
+from ...core.units import bytes_text, format_bytes
 from ...settings.quantities import Share
-from ..figures import delta_name
-from ..finding import MOST_FILES, Evidence, Finding, Location, Origin
-from ..rule import Context, Judge, Rule, image_place, no_baseline
+from ..finding import (
+    MOST_FILES,
+    Evidence,
+    Finding,
+    Location,
+    declared,
+    estimated,
+    measured,
+)
+from ..rule import Context, Judge, Rule, delta_name, no_baseline
 from .budgets import NO_BUDGET
 
 if TYPE_CHECKING:
     from ...diff.figures import BaselineDelta
-    from ...refresh.changes import ChangeKind, FileChange
+    from ...refresh.changes import ChangeKind
 
 LEAST_BYTES = 100_000
 LEAST_SHARE = 0.01
@@ -97,9 +104,10 @@ def refresh_large(rule: Rule, context: Context) -> Iterator[Finding]:
         return
     undecided = delta.size_bytes.low <= limit
     within = ", which lies within that interval" if undecided else ""
+    known = "a measured" if delta.size_bytes.known else "an estimated"
     yield rule.finding(
         context,
-        f"A refresh from the baseline downloads {_origin(delta)} "
+        f"A refresh from the baseline downloads {known} "
         f"{bytes_text(delta.size_bytes)} ({delta_name(delta)}); "
         f"{format_bytes(limit)} is allowed{within}.",
         evidence=_evidence(delta, limit),
@@ -112,11 +120,10 @@ def _judge_changes(kind: ChangeKind, one: str, several: str) -> Judge:
     """Return what yields one finding if changes of a kind are significant.
 
     :param one: what such a file does, after "1 file".
-    :param several: likewise of several.
+    :param several: what such files do.
     """
 
     def judge(rule: Rule, context: Context) -> Iterator[Finding]:
-        """Yield one finding for all files with this kind of change."""
         baseline = context.baseline
         delta = baseline.delta if baseline else None
         if baseline and baseline.no_delta:
@@ -137,9 +144,9 @@ def _judge_changes(kind: ChangeKind, one: str, several: str) -> Judge:
             context,
             f"{what} an estimated {format_bytes(added)} ({share:.0%}) to the "
             f"{delta_name(delta)}.",
-            location=_place(context, found),
+            location=Location("payload", found[0].path) if len(found) == 1 else None,
             evidence=[
-                Evidence(change.path, format_bytes(change.delta_bytes), "estimated")
+                estimated(change.path, format_bytes(change.delta_bytes))
                 for change in found[:MOST_FILES]
             ],
             files=[change.path for change in found[:MOST_FILES]],
@@ -222,26 +229,12 @@ CACHE_UNSTABLE = _DeltaRule(
 )
 
 
-def _origin(delta: BaselineDelta) -> str:
-    return "a measured" if delta.size_bytes.known else "an estimated"
-
-
-def _place(context: Context, changes: Sequence[FileChange]) -> Location:
-    if len(changes) == 1:
-        return Location("payload", changes[0].path)
-    return image_place(context)
-
-
 def _evidence(delta: BaselineDelta, limit: float) -> Iterator[Evidence]:
-    yield Evidence("allowed size of a refresh", format_bytes(limit), "declared")
-    origin: Origin = "measured" if delta.size_bytes.known else "estimated"
-    yield Evidence(delta_name(delta), bytes_text(delta.size_bytes), origin)
+    yield declared("allowed size of a refresh", format_bytes(limit))
+    known = measured if delta.size_bytes.known else estimated
+    yield known(delta_name(delta), bytes_text(delta.size_bytes))
     for change in delta.changes[:MOST_FILES]:
-        yield Evidence(
-            f"of that, {change.path}",
-            bytes_text(Interval.exactly(change.delta_bytes)),
-            "estimated",
-        )
+        yield estimated(f"of that, {change.path}", format_bytes(change.delta_bytes))
 
 
 RULES = (

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 
 from ...preflight.packing import find_unpacked_faults
 from ...squashfs.mksquashfs import SYSTEM_SNAP_TYPES
-from ..finding import Evidence, Finding, Fix
+from ..finding import Evidence, Finding, Fix, measured
 from ..rule import Context, Rule, current_codec, no_image
 from .preflight_image import (
     ENFORCED_FOR,
     PACK_AGAIN,
     RESQUASH_WHY,
     StoreRule,
-    measured,
     repacked_packing,
 )
 

@@ -20,7 +20,7 @@ from ...preflight.differences import (
 )
 from ...squashfs.entry import MINIMUM_IMAGE_BYTES
 from ...squashfs.mksquashfs import SYSTEM_SNAP_TYPES
-from ..finding import Evidence, Finding, Fix
+from ..finding import Evidence, Finding, Fix, measured
 from ..rule import Context, Rule, no_image
 
 if TYPE_CHECKING:
@@ -56,11 +56,6 @@ StoreRule = partial(
 def repacked_packing(context: Context) -> Packing | None:
     """Return how a built snap was packed, where the store packs it again."""
     return None if context.snap.type in SYSTEM_SNAP_TYPES else context.packing
-
-
-def measured(label: str, text: str) -> Evidence:
-    """Return what was read in the image, as evidence."""
-    return Evidence(label, text, "measured")
 
 
 @StoreRule(

@@ -9,7 +9,7 @@ from ...core.units import bytes_text, format_bytes, format_seconds, seconds_text
 from ...diff.figures import figures_of, image_change, launch_changes
 from ...diff.launches import lost_text
 from ...settings.quantities import Share
-from ..finding import Evidence, Finding
+from ..finding import Evidence, Finding, declared, estimated
 from ..rule import Context, Rule, no_baseline
 from .budgets import NO_BUDGET
 
@@ -153,19 +153,19 @@ def library_gone(rule: Rule, context: Context) -> Iterator[Finding]:
                 context,
                 lost_text(app, gone),
                 subject={"app": app},
-                evidence=[Evidence("needed by", app, "estimated")],
+                evidence=[estimated("needed by", app)],
             )
 
 
 def _launch_evidence(change: FigureChange, limit_s: float) -> Iterator[Evidence]:
     allowed = f"allowed growth of {change.app} on {change.device}"
-    yield Evidence(allowed, format_seconds(limit_s), "declared")
+    yield declared(allowed, format_seconds(limit_s))
     for label, figure in (
         ("difference", change.change_s),
         ("added to a cold start in the baseline", change.old_s),
         ("added to a cold start now", change.new_s),
     ):
-        yield Evidence(label, seconds_text(figure), "estimated")
+        yield estimated(label, seconds_text(figure))
 
 
 def _causes(previous: BaselineBuild, change: FigureChange) -> list[str]:
@@ -191,7 +191,7 @@ def _grown_files(previous: BaselineBuild) -> list[str]:
 def _size_evidence(
     previous: BaselineBuild, now: PayloadFigures, limit: float
 ) -> Iterator[Evidence]:
-    yield Evidence("allowed growth of the image", format_bytes(limit), "declared")
+    yield declared("allowed growth of the image", format_bytes(limit))
     for label, figures in (("baseline", previous.figures), ("now", now)):
         if figures is not None and figures.image_bytes is not None:
             yield Evidence(

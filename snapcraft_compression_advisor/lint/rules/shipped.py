@@ -4,27 +4,25 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from ...advice.evidence import download_seconds
-from ...core.units import Interval, bytes_text, counted, format_bytes
+from ...core.units import Interval, bytes_text, counted, format_bytes, percent
 from ...payload.needless import NeedlessFile
-from ..figures import share_text
-from ..finding import MOST_FILES, Evidence, Finding, Gain, Location
-from ..rule import (
-    Context,
-    Judge,
-    Rule,
-    current_codec,
-    image_place,
-    no_sizes,
-    priced_codec,
+from ..finding import (
+    MOST_FILES,
+    Evidence,
+    Finding,
+    Gain,
+    Location,
+    estimated,
+    measured,
 )
+from ..rule import Context, Judge, Rule, no_sizes, priced_codec
 
 if TYPE_CHECKING:
-    from ...analysis import Analysis
     from ...payload.needless import NeedlessKind
 
 LEAST_BYTES = 100_000
@@ -50,29 +48,6 @@ _OPTIONS: Mapping[str, str] = {
 _ShippedRule = partial(Rule, severity="warning", options=_OPTIONS, blocked=no_sizes)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Weight:
-    """What files come to.
-
-    :param stored: bytes in the image that go with them; ``None`` if unknown.
-    :param exact: whether that is measured.
-    """
-
-    codec: str
-    stored: Interval | None
-    exact: bool
-
-
-def _gain(context: Context, stored: Interval) -> Gain:
-    """Return what a download is faster without some bytes of the image."""
-    link = context.analysis.policy.link_mbit_per_s
-    return Gain(
-        seconds=stored.map(partial(download_seconds, link_mbit_per_s=link)),
-        of="download",
-        where=f"{link:g} Mbit/s",
-    )
-
-
 def _needless_judge(kind: NeedlessKind, what: str) -> Judge:
     """Return what yields one finding if files of a kind are significant, or may be.
 
@@ -95,25 +70,38 @@ def _judge_weight(
     :param what: they are, at the start of a sentence.
     :param files: the largest first.
     """
-    limit = _least_bytes(context.analysis)
+    codec = priced_codec(context)
+    if codec is None:
+        return
+    trial = context.analysis.trial.codecs
+    limit = _least_bytes(trial["xz"].image_bytes)
     sure = [file for file in files if file.doubt is None]
-    weight, doubts = weigh(context, sure), set[str]()
-    if weight.stored is None or weight.stored.low < limit:
-        weight, sure = weigh(context, files), [*files]
-        if weight.stored is None or weight.stored.high < limit:
+    stored, doubts = _stored_bytes(context, sure, codec), set[str]()
+    if stored.low < limit:
+        stored, sure = _stored_bytes(context, files, codec), [*files]
+        if stored.high < limit:
             return
         doubts = {file.doubt for file in files if file.doubt is not None}
         doubts = doubts or {"their size may be below the threshold"}
+    image = trial[codec].image_bytes if codec in trial else None
+    share = f", {percent(stored.mid / image.mid)} of it" if image else ""
+    link = context.analysis.policy.link_mbit_per_s
     message = (
-        f"{what} ({counted(len(sure), 'file')}) take {_size_text(context, weight)}"
+        f"{what} ({counted(len(sure), 'file')}) take "
+        f"{'' if stored.known else 'an estimated '}{bytes_text(stored)} of the image "
+        f"with {codec}{share}"
     )
     yield rule.finding(
         context,
         f"{message}; but {'; '.join(sorted(doubts))}." if doubts else f"{message}.",
-        location=place_of(context, sure),
-        evidence=_evidence(sure, weight),
+        location=_common_place(sure),
+        evidence=_evidence(sure, codec, stored),
         files=[file.path for file in sure[:MOST_FILES]],
-        gain=_gain(context, weight.stored),
+        gain=Gain(
+            seconds=stored.map(partial(download_seconds, link_mbit_per_s=link)),
+            of="download",
+            where=f"{link:g} Mbit/s",
+        ),
         undecided=bool(doubts),
     )
 
@@ -222,7 +210,7 @@ def duplicated_content(rule: Rule, context: Context) -> Iterator[Finding]:
     found = [
         (
             NeedlessFile(path=copy.path, size_bytes=copy.size_bytes, doubt=copy.doubt),
-            Evidence(f"{copy.path!r} is like", repr(copy.like), "measured"),
+            measured(f"{copy.path!r} is like", repr(copy.like)),
         )
         for copy in context.survey.copies
     ]
@@ -284,61 +272,44 @@ def _judge_pairs(
         yield replace(finding, evidence=(*finding.evidence, *known))
 
 
-def weigh(context: Context, files: Sequence[NeedlessFile]) -> Weight:
-    """Return what files, or parts of them, come to in the image."""
-    stored, codec = context.analysis.trial.stored, priced_codec(context)
-    if stored is None or codec is None:
-        return Weight(codec=current_codec(context), stored=None, exact=False)
-    whole = stored.freed([file.path for file in files if not file.parts], codec)
-    total = whole or Interval.exactly(0)
+def _stored_bytes(
+    context: Context, files: Sequence[NeedlessFile], codec: str
+) -> Interval:
+    """Return what goes from the image with files, or parts of them."""
+    total = Interval.exactly(0)
+    if (stored := context.analysis.trial.stored) is None:
+        return total
+    total = (
+        stored.freed([each.path for each in files if not each.parts], codec) or total
+    )
     for file in files:
         if file.parts:
             part = stored.freed_by_parts(file.path, file.parts, codec)
             total += part or Interval.exactly(0)
-    return Weight(codec=codec, stored=total, exact=total.known)
+    return total
 
 
-def _least_bytes(analysis: Analysis) -> float:
+def _least_bytes(image_bytes: Interval | None) -> float:
     """Return how many bytes of the image are worth a finding."""
-    image = analysis.trial.codecs["xz"].image_bytes
-    return max(LEAST_BYTES, LEAST_SHARE * image.mid if image else 0.0)
+    return max(LEAST_BYTES, LEAST_SHARE * image_bytes.mid if image_bytes else 0.0)
 
 
-def place_of(context: Context, files: Sequence[NeedlessFile]) -> Location:
-    """Return the directory that files have in common, or else the payload."""
+def _common_place(files: Sequence[NeedlessFile]) -> Location | None:
+    """Return the directory that files have in common, if it isn't the root."""
     directories = {posixpath.dirname(file.path) for file in files}
     common = posixpath.commonpath(directories) if all(directories) else ""
-    return Location("payload", common) if common else image_place(context)
+    return Location("payload", common) if common else None
 
 
-def _size_text(context: Context, weight: Weight) -> str:
-    trial = context.analysis.trial.codecs.get(weight.codec)
-    image = trial.image_bytes if trial else None
-    stored = weight.stored or Interval.exactly(0)
-    how = "" if weight.exact else "an estimated "
-    share = f", {share_text(stored.mid, image.mid)} of it" if image else ""
-    return f"{how}{bytes_text(stored)} of the image with {weight.codec}{share}"
-
-
-def _evidence(files: Sequence[NeedlessFile], weight: Weight) -> Iterator[Evidence]:
-    if weight.stored is not None:
-        yield Evidence(
-            f"in the image with {weight.codec}",
-            bytes_text(weight.stored),
-            "measured" if weight.exact else "estimated",
-        )
-    yield Evidence(
-        "uncompressed",
-        f"{format_bytes(sum(file.size_bytes for file in files))} in "
-        f"{counted(len(files), 'file')}",
-        "measured",
-    )
-    largest = files[0]
-    yield Evidence(
-        f"largest, {largest.path!r}, uncompressed",
-        format_bytes(largest.size_bytes),
-        "measured",
-    )
+def _evidence(
+    files: Sequence[NeedlessFile], codec: str, stored: Interval
+) -> Iterator[Evidence]:
+    known = measured if stored.known else estimated
+    yield known(f"in the image with {codec}", bytes_text(stored))
+    total = format_bytes(sum(file.size_bytes for file in files))
+    yield measured("uncompressed", f"{total} in {counted(len(files), 'file')}")
+    largest = f"largest, {files[0].path!r}, uncompressed"
+    yield measured(largest, format_bytes(files[0].size_bytes))
 
 
 def _doubt(supplier: str, *, same: bool | None) -> str | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ...core.printable import printable
 from ...core.units import counted, first_of, size
 from ...diff.figures import image_change, launch_changes
-from ...lint.figures import delta_name
+from ...lint.rule import delta_name
 from ...lint.run import SEVERITIES, failing
 from ..diff import Row, figure_table
 

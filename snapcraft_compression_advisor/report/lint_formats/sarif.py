@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from ...core.printable import printable
-from ...lint.all_rules import ALL_RULES
+from ...lint.rules import ALL_RULES
 from .phrases import SCHEME, details, fingerprints
 
 if TYPE_CHECKING:
