@@ -6,8 +6,7 @@ Psalm and detekt. Their names for states aside, these are SARIF's ``baselineStat
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath, PurePosixPath
 
@@ -16,24 +15,6 @@ from ..core.printable import printable
 from ..payload.source import Payload
 from .finding import REGRESSIONS, Finding, LintedPayload, LintReport, State
 from .run import SEVERITIES
-
-_SUBJECTS_IN_LABELS = {
-    "SCA104": r"compression of component (?P<component>.+)",
-    "SCA106": r"in (?:the )?(?P<declared>.+)",
-    "SCA201": r"budget of (?P<app>.+) on (?P<device>.+)",
-    "SCA401": r"target (?P<target>.+)",
-}
-"""Labels of the first evidence in reports that don't save subjects, by rule."""
-
-
-def subject_in_label(rule: str, label: str) -> Mapping[str, str] | None:
-    """Return the subject of a finding that was saved without it.
-
-    :param label: of its first evidence; empty if it has none.
-    :returns: ``None`` if the label doesn't tell.
-    """
-    found = re.fullmatch(_SUBJECTS_IN_LABELS.get(rule, "(?!)"), label)
-    return found.groupdict() if found else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

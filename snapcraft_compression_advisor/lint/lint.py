@@ -25,10 +25,9 @@ from .rules import ALL_RULES, deltas
 from .rules.declared import component_key
 from .run import (
     Selection,
-    count_checked,
+    coverage,
     make_selection,
     run_rules,
-    unchecked_rules,
 )
 
 if TYPE_CHECKING:
@@ -100,12 +99,13 @@ def lint_analysed(  # noqa: PLR0913 # keywords, but for the first three
         packer=_packer(),
         baseline=_look_back(payload, path, request, analysis, progress=progress),
     )
+    checked, unchecked = coverage(context, ALL_RULES, _selection(context))
     return LintedPayload(
         path=path,
         snap_name=payload.snap.name,
         findings=check_rules(context, payload.path.absolute().parent, progress),
-        checked=count_checked(context, ALL_RULES, _selection(context)),
-        unchecked=unchecked_rules(context, ALL_RULES, _selection(context)),
+        checked=checked,
+        unchecked=unchecked,
         fail_on=request.policy.fail_on,
         figures=figures_of(analysis),
         baseline=context.baseline,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..devices.device import DeviceProfile
     from ..launches import LaunchAnalysis
     from ..project.edit import Edit
-    from ..trial.result import Progress, TrialResult
+    from ..trial.result import Progress
 
 _COMPONENT_NAME = re.compile("[a-z0-9-]+")
 
@@ -137,7 +137,8 @@ def _sizes(
     files: Path, name: str, devices: Sequence[DeviceProfile], progress: Progress
 ) -> ComponentSizes | None:
     payload = ComponentDirectory(files, name=name)
-    trial = run_sampled_trial(payload, progress=progress, decided=_is_decided)
+    # Intervals of a few percent will do, as growth is seldom near 1 %.
+    trial = run_sampled_trial(payload, progress=progress, decided=lambda _: True)
     xz_bytes, added = trial.codecs["xz"].image_bytes, trial.lzo_less_xz_bytes
     if xz_bytes is None or added is None:
         return None
@@ -148,8 +149,3 @@ def _sizes(
         lzo_less_xz_bytes=added,
         whole=replace(whole, estimates=estimates),
     )
-
-
-def _is_decided(_trial: TrialResult) -> bool:
-    """Tell that intervals of a few percent will do, as growth is seldom near 1 %."""
-    return True

@@ -163,32 +163,22 @@ def run_rules(
     return tuple(sorted(findings, key=_order))
 
 
-def unchecked_rules(
+def coverage(
     context: Context, rules: Sequence[Rule], selection: Selection
-) -> tuple[Unchecked, ...]:
-    """Return the selected rules that couldn't look.
+) -> tuple[int, tuple[Unchecked, ...]]:
+    """Return how many selected rules look at a payload, and those that couldn't.
 
-    One for which an option or a setting is missing counts if it is asked for by name.
+    A rule for which an option or a setting is missing couldn't if it is selected by
+    name; else it doesn't count.
     """
-    found = []
-    for rule in rules:
-        if selection.wants(rule.id):
-            why = rule.blocked(context)
-            if why is None and selection.names(rule.id):
-                why = rule.unasked(context)
-            if why is not None:
-                found.append(Unchecked(rule=rule.id, name=rule.name, why=why))
-    return tuple(found)
-
-
-def count_checked(context: Context, rules: Sequence[Rule], selection: Selection) -> int:
-    """Return how many of the selected rules look at a payload."""
-    return sum(
-        selection.wants(rule.id)
-        and rule.blocked(context) is None
-        and rule.unasked(context) is None
-        for rule in rules
-    )
+    checked, unchecked = 0, []
+    for rule in (each for each in rules if selection.wants(each.id)):
+        blocked, unasked = rule.blocked(context), rule.unasked(context)
+        why = blocked or (unasked if selection.names(rule.id) else None)
+        if why is not None:
+            unchecked.append(Unchecked(rule=rule.id, name=rule.name, why=why))
+        checked += blocked is None and unasked is None
+    return checked, tuple(unchecked)
 
 
 def at_least(severity: Severity, limit: Severity) -> bool:

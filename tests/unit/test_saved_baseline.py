@@ -180,23 +180,6 @@ def test_what_an_earlier_version_saved_is_known() -> None:
     assert not any(payload.gone for payload in judged.payloads)
 
 
-def test_findings_of_one_rule_are_told_apart_by_what_their_labels_said() -> None:
-    now = linted()
-    (slow, *others) = now.payloads
-    kept = tuple(
-        finding
-        for finding in slow.findings
-        if (finding.subject or {}).get("device") != "nvme-laptop"
-    )
-    now = replace(now, payloads=(replace(slow, findings=kept), *others))
-    baseline = parse_baseline(SAVED.read_bytes(), where="saved")
-    (payload, *_) = judge(now, Baseline(where="saved", report=baseline)).payloads
-    assert [finding.state for finding in payload.findings] == ["known"] * len(kept)
-    assert [finding.subject for finding in payload.gone] == [
-        {"app": "app0", "device": "nvme-laptop"}
-    ]
-
-
 def test_what_is_saved_now_is_known_by_its_subject() -> None:
     now = linted()
     saved = parse_baseline(rendered("json", now).encode(), where="now")

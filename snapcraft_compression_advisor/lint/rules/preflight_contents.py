@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ...core.units import counted
 from ...preflight.packing import find_unpacked_faults
 from ...squashfs.mksquashfs import SYSTEM_SNAP_TYPES
 from ..finding import Evidence, Finding, Fix, measured
@@ -68,9 +69,11 @@ def owners(rule: Rule, context: Context) -> Iterator[Finding]:
     if packing is None or not packing.owners or context.snap.type in _FREE_TYPES:
         return
     count = len(packing.owners)
+    dont = "doesn't" if count == 1 else "don't"
     yield rule.finding(
         context,
-        f"{_entries(count)} of the image {_dont(count)} belong to root.",
+        f"{counted(count, 'entry', plural='entries')} of the image {dont} belong to "
+        "root.",
         evidence=_examples(packing.owners),
         files=_paths(packing.owners),
     )
@@ -99,11 +102,12 @@ def file_modes(rule: Rule, context: Context) -> Iterator[Finding]:
     )
     if not faults:
         return
-    count, of = len(faults), "" if packing is None else " of the image"
+    of = "" if packing is None else " of the image"
     found = rule.finding(
         context,
-        f"{_entries(count)}{of} {_have(count)} a mode or kind that the store's review "
-        "refuses.",
+        f"{counted(len(faults), 'entry', plural='entries')}{of} "
+        f"{'has' if len(faults) == 1 else 'have'} a mode or kind that the store's "
+        "review refuses.",
         evidence=_examples(faults),
         files=_paths(faults),
         fix=Fix("Change the modes in 'override-prime' and pack again"),
@@ -113,18 +117,6 @@ def file_modes(rule: Rule, context: Context) -> Iterator[Finding]:
         # What is packed may differ still, and the snap may go elsewhere.
         found = replace(found, severity="warning")
     yield found
-
-
-def _entries(count: int) -> str:
-    return "1 entry" if count == 1 else f"{count:,} entries"
-
-
-def _dont(count: int) -> str:
-    return "doesn't" if count == 1 else "don't"
-
-
-def _have(count: int) -> str:
-    return "has" if count == 1 else "have"
 
 
 def _examples(faults: Sequence[EntryFault]) -> tuple[Evidence, ...]:
@@ -181,6 +173,10 @@ def other_writer(rule: Rule, context: Context) -> Iterator[Finding]:
         )
 
 
+def _example(fault: EntryFault) -> Evidence:
+    return measured(fault.path or _WHOLE, fault.text)
+
+
 def _traces(packing: Packing) -> Iterator[_Trace]:
     """Yield what another program left; what depends on versions is undecided."""
     if packing.order is not None:
@@ -235,7 +231,12 @@ def resquash_differs(rule: Rule, context: Context) -> Iterator[Finding]:
         evidence=(
             measured("packed again with", resquash.tool),
             *(
-                measured(_part(each.part, each.path), each.text)
+                measured(
+                    each.part
+                    if each.path is None
+                    else f"{each.part} {each.path or ROOT_NAME}",
+                    each.text,
+                )
                 for each in resquash.differences[1:]
             ),
         ),
@@ -294,14 +295,6 @@ def zero_file(rule: Rule, context: Context) -> Iterator[Finding]:
         files=files,
         undecided=not affected,
     )
-
-
-def _example(fault: EntryFault) -> Evidence:
-    return measured(fault.path or _WHOLE, fault.text)
-
-
-def _part(part: str, path: str | None) -> str:
-    return part if path is None else f"{part} {path or ROOT_NAME}"
 
 
 RULES = (

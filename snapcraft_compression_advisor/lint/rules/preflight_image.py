@@ -226,7 +226,8 @@ def no_snap_delta(rule: Rule, context: Context) -> Iterator[Finding]:
     packing = context.packing
     if packing is None:
         return
-    refused = tuple(_refusals(packing))
+    flags = packing.superblock.flags & (CHECK | COMPRESSOR_OPTIONS)
+    refused = tuple(odd_flags(flags, expected=0))
     reasons = refused or tuple(_obstacles(packing))
     if not reasons:
         return
@@ -280,12 +281,6 @@ def store_size(rule: Rule, context: Context) -> Iterator[Finding]:
                     Evidence("limit", most, "published"),
                 ),
             )
-
-
-def _refusals(packing: Packing) -> Iterator[str]:
-    """Yield what snapd refuses such a delta for."""
-    flags = packing.superblock.flags & (CHECK | COMPRESSOR_OPTIONS)
-    yield from odd_flags(flags, expected=0)
 
 
 def _obstacles(packing: Packing) -> Iterator[str]:

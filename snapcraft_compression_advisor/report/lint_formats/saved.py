@@ -12,7 +12,6 @@ from ...core.errors import BadDataError
 from ...core.printable import printable
 from ...core.units import MIB, Interval
 from ...diff.figures import LaunchFigure, PayloadFigures
-from ...lint.baseline import subject_in_label
 from ...lint.finding import Finding, LintedPayload, LintReport, Location, Severity
 
 _SCHEMA = 1
@@ -48,10 +47,6 @@ class _Place(_Saved):
     line: Annotated[int, Field(ge=1)] | None
 
 
-class _Label(_Saved):
-    label: _Text
-
-
 class SavedFinding(_Saved):
     """What a rule found."""
 
@@ -62,14 +57,9 @@ class SavedFinding(_Saved):
     message: _Text
     location: _Place
     subject: dict[str, _Text] | None = None
-    evidence: list[_Label]
 
     def finding(self) -> Finding:
         """Return it as rules return theirs."""
-        subject: Mapping[str, str] | None = self.subject
-        if subject is None:
-            label = self.evidence[0].label if self.evidence else ""
-            subject = subject_in_label(self.rule, label)
         return Finding(
             rule=self.rule,
             name=self.name,
@@ -79,7 +69,7 @@ class SavedFinding(_Saved):
             location=Location(
                 self.location.kind, self.location.path, self.location.line
             ),
-            subject=subject,
+            subject=self.subject,
         )
 
 
