@@ -102,17 +102,13 @@ class AdviseCommand(Command):
 def _linted(subject: Subject, analysis: Analysis) -> LintedPayload:
     """Lint what was analysed."""
     from ..lint.lint import lint_analysed  # noqa: PLC0415 # a text has none of it
-    from ..payload.survey import take_survey  # noqa: PLC0415 # as above
-    from ..preflight.packing import look_at_packing  # noqa: PLC0415 # as above
 
-    emit.progress("Checking caches and unneeded files")
     payload, around = subject.payload, subject.surroundings
     lint = replace(subject.lint, bases=around.bases, content=around.contents)
-    survey = take_survey(payload, suppliers=lint.suppliers(payload.snap))
     return lint_analysed(
         payload,
         lint,
-        (analysis, survey, look_at_packing(payload)),
+        analysis,
         path=str(payload.path),
         project=subject.project,
         progress=emit.progress,

@@ -20,8 +20,6 @@ from ..launch.profile import LaunchProfile, read_profile
 from ..lint.lint import lint_analysed
 from ..lint.request import LintRequest, analysis_request
 from ..payload.source import Payload, SnapPayload, open_payload
-from ..payload.survey import take_survey
-from ..preflight.packing import look_at_packing
 from ..squashfs.image import Image
 from .columns import KNOWN, Row, advice_row
 from .remote import RemoteFile, is_remote, tables_digest
@@ -105,10 +103,9 @@ class SnapTask:
         lint = replace(self._lint, profiles=profiles_of(snap.name, self._profiles))
         request = analysis_request(payload, lint, None)
         analysis = analyse(payload, request, progress=ignore)
-        survey = take_survey(payload, suppliers=lint.suppliers(snap))
-        known = (analysis, survey, look_at_packing(payload))
+        path = str(payload.path)
         linted = lint_analysed(
-            payload, lint, known, path=str(payload.path), project=None, progress=ignore
+            payload, lint, analysis, path=path, project=None, progress=ignore
         )
         row = advice_row(analysis, linted, version=snap.version, snap_type=snap.type)
         if not row["kind"] and analysis.launches:  # a recorded launch names none

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ..advice.recommendation import SNAPCRAFT_DEFAULT
 from ..analysis import Analysis, analyse
 from ..core.errors import ToolError
 from ..diff.figures import BaselineBuild, BaselineDelta, figures_of
 from ..payload.source import Payload
-from ..payload.survey import Survey, take_survey
-from ..preflight.packing import Packing, look_at_packing, previous_of
+from ..payload.survey import take_survey
+from ..preflight.packing import look_at_packing, previous_of
 from ..squashfs.mksquashfs import mksquashfs_version
 from ..trial.result import Progress
 from .baseline import same_build
@@ -29,9 +27,6 @@ from .run import (
     make_selection,
     run_rules,
 )
-
-if TYPE_CHECKING:
-    from ..preflight.resquash import Resquash
 
 
 def lint_payload(
@@ -50,52 +45,43 @@ def lint_payload(
     :raises AdvisorError: if the payload can't be analysed.
     """
     check_apps(payload, request)
-    with ThreadPoolExecutor(max_workers=1) as beside:
-        surveyed = beside.submit(
-            take_survey, payload, suppliers=request.suppliers(payload.snap)
-        )
-        packing = beside.submit(look_at_packing, payload)
-        analysis = analyse(
-            payload, analysis_request(payload, request, project), progress=progress
-        )
-        progress("Checking caches and unneeded files")
-        survey = surveyed.result()
+    analysis = analyse(
+        payload, analysis_request(payload, request, project), progress=progress
+    )
     return lint_analysed(
-        payload,
-        request,
-        (analysis, survey, packing.result()),
-        path=path,
-        project=project,
-        progress=progress,
+        payload, request, analysis, path=path, project=project, progress=progress
     )
 
 
 def lint_analysed(  # noqa: PLR0913 # keywords, but for the first three
     payload: Payload,
     request: LintRequest,
-    known: tuple[Analysis, Survey, Packing | None],
+    analysis: Analysis,
     *,
     path: str,
     project: ProjectFile | None,
     progress: Progress,
 ) -> LintedPayload:
-    """Return the findings on a payload that was looked at already.
+    """Return the findings on a payload that was analysed already.
 
-    :param known: what was found out about it.
     :raises AdvisorError: as :func:`lint_payload` does.
     """
-    analysis, survey, packing = known
-    previous = previous_of(payload.snap.name, request.previous)
+    resquash = None
+    if request.resquash:  # few runs pack anything
+        from ..preflight.resquash import pack_again
+
+        resquash = pack_again(payload, progress=progress)
+    progress("Checking caches and unneeded files")
     context = Context(
         analysis=analysis,
         inventory=payload.inventory,
         snap=payload.snap,
-        survey=survey,
+        survey=take_survey(payload, suppliers=request.suppliers(payload.snap)),
         policy=request.policy,
         project=project,
-        packing=packing,
-        resquash=_pack_again(payload, progress) if request.resquash else None,
-        previous=previous,
+        packing=look_at_packing(payload),
+        resquash=resquash,
+        previous=previous_of(payload.snap.name, request.previous),
         packer=_packer(),
         baseline=_look_back(payload, path, request, analysis, progress=progress),
     )
@@ -225,10 +211,3 @@ def _delta(
         size_bytes=size.size_bytes,
         changes=find_changes(old, new, size.files),
     )
-
-
-def _pack_again(payload: Payload, progress: Progress) -> Resquash | None:
-    # Only here: few runs pack anything.
-    from ..preflight.resquash import pack_again
-
-    return pack_again(payload, progress=progress)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
+from ...codecs import SHIPPABLE
 from ...core.units import Interval, format_bytes, join_ends, seconds_text
 from ...payload.paths import PathResolver
 from ...payload.snap_yaml import COMPONENT_TYPE
 from ...payload.stack import place_of
-from ..finding import Evidence, Finding, Fix, Gain, Location
+from ..finding import Evidence, Finding, Fix, Gain, Location, estimated, measured
 from ..rule import RECORD, Context, Rule, current_codec
 
 if TYPE_CHECKING:
@@ -31,24 +31,22 @@ DOMINATING_SHARE = 0.5
 LEAST_S = 0.25
 """So much of what a launch adds, and so many seconds, are worth a finding."""
 
-_CODECS = ("xz", "lzo")
-
 _MADE_FOR_BASES = frozenset({"core26", "bare"})
 """For which ``snap pack`` asks for targets (snapd#16828), so snapcraft makes them."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Dominance:
-    """The heaviest files of a launch.
+class _Dominance(NamedTuple):
+    """The heaviest files of a launch, their seconds, and their share of all it adds."""
 
-    :param files: the heaviest first.
-    :param seconds: that they add, together.
-    :param share: of all that the launch adds.
-    """
-
+    device: DeviceProfile
     files: tuple[LaunchFile, ...]
     seconds: Interval
     share: Interval
+
+    def is_worth_a_look(self, end: int) -> bool:
+        """Return whether that is much at one end of the intervals."""
+        share, seconds = self.share.ends[end], self.seconds.ends[end]
+        return seconds >= LEAST_S and share >= DOMINATING_SHARE
 
 
 def _no_costs(context: Context) -> str | None:
@@ -100,58 +98,34 @@ def launch_dominated(rule: Rule, context: Context) -> Iterator[Finding]:
     for launch in context.analysis.launches:
         largest = _largest(launch.launch_set, trial)
         found = [
-            (device, _dominance(launch, trial, device, largest))
+            _dominance(launch, trial, device, largest)
             for device in context.analysis.devices
             if largest and codec in launch.estimates.get(device.name, {})
         ]
-        sure = [
-            each for each in found if _dominates(each[1].seconds.low, each[1].share.low)
-        ]
-        fitting = sure or [
-            each
-            for each in found
-            if _dominates(each[1].seconds.high, each[1].share.high)
-        ]
+        sure = [each for each in found if each.is_worth_a_look(0)]
+        fitting = sure or [each for each in found if each.is_worth_a_look(-1)]
         if not fitting:
             continue
-        device, dominance = max(fitting, key=lambda each: each[1].share.mid)
-        files = dominance.files
-        verb = "takes" if len(files) == 1 else "take"
+        heavy = max(fitting, key=lambda each: each.share.mid)
+        names = ", ".join(repr(file.path) for file in heavy.files)
+        verb = ("takes" if len(heavy.files) == 1 else "take") if sure else "may take"
+        low, share, high = (f"{end:.0%}" for end in heavy.share.ends)
+        if not heavy.share.known:
+            share = f"{share} ({join_ends(low, high)})"
+        where = f"{launch.launch_set.app} on {heavy.device.name}"
         yield rule.finding(
             context,
-            _message(
-                launch, device.name, codec, dominance, verb if sure else "may take"
-            ),
-            location=Location("payload", files[0].path),
+            f"{names} {verb} an estimated {share} of what reading and decompressing "
+            f"add to a cold launch of {where} with {codec}: "
+            f"{seconds_text(heavy.seconds)}.",
+            location=Location("payload", heavy.files[0].path),
             subject={"app": launch.launch_set.app},
-            evidence=_evidence(context, launch, device, files),
-            files=[file.path for file in files],
+            evidence=_evidence(context, launch, heavy),
+            files=[file.path for file in heavy.files],
             fix=None if sure else RECORD,
-            gain=Gain(
-                seconds=dominance.seconds,
-                of="cold launch",
-                where=f"{launch.launch_set.app} on {device.name}",
-            ),
+            gain=Gain(seconds=heavy.seconds, of="cold launch", where=where),
             undecided=not sure,
         )
-
-
-def _message(
-    launch: LaunchAnalysis, device: str, codec: str, found: _Dominance, verb: str
-) -> str:
-    names = ", ".join(repr(file.path) for file in found.files)
-    low, share, high = (f"{end:.0%}" for end in found.share.ends)
-    if not found.share.known:
-        share = f"{share} ({join_ends(low, high)})"
-    return (
-        f"{names} {verb} an estimated {share} of what reading and decompressing add to "
-        f"a cold launch of {launch.launch_set.app} on {device} with {codec}: "
-        f"{seconds_text(found.seconds)}."
-    )
-
-
-def _dominates(seconds: float, share: float) -> bool:
-    return seconds >= LEAST_S and share >= DOMINATING_SHARE
 
 
 def _largest(launch_set: LaunchSet, trial: CodecTrial) -> tuple[LaunchFile, ...]:
@@ -172,59 +146,43 @@ def _dominance(
     largest: tuple[LaunchFile, ...],
 ) -> _Dominance:
     """Return the fewest files that take most, or else the few heaviest."""
-    from ...launch.model import cost_of_files  # noqa: PLC0415 # numpy
-
-    launch_set = launch.launch_set
-    costs = sorted(
-        (
-            (cost_of_files(launch_set, (file,), trial, device).mid, file)
-            for file in largest
-        ),
-        key=lambda pair: (-pair[0], pair[1].path),
-    )
-    heaviest = tuple(file for _, file in costs[:FEW])
-    total = launch.estimates[device.name][trial.codec].added_s
+    heaviest = sorted(
+        largest, key=lambda file: (-_cost(launch, [file], trial, device).mid, file.path)
+    )[:FEW]
+    whole = launch.estimates[device.name][trial.codec].added_s
     for count in range(1, len(heaviest) + 1):
-        seconds = cost_of_files(launch_set, heaviest[:count], trial, device)
-        share = _share(seconds, total)
+        seconds = _cost(launch, heaviest[:count], trial, device)
+        ends = zip(seconds.ends, whole.ends, strict=True)
+        shares = [min(1.0, part / all_) if all_ else 0.0 for part, all_ in ends]
+        share = Interval(low=min(shares), mid=shares[1], high=max(shares))
         if share.mid >= DOMINATING_SHARE:
             break
-    return _Dominance(files=heaviest[:count], seconds=seconds, share=share)
+    return _Dominance(device, tuple(heaviest[:count]), seconds, share)
 
 
-def _share(part: Interval, whole: Interval) -> Interval:
-    """Return a part's share of a whole, both on the same device and launch."""
-    ends = (
-        (part.low, whole.low),
-        (part.mid, whole.mid),
-        (part.high, whole.high),
-    )
-    low, mid, high = (min(1.0, one / all_) if all_ else 0.0 for one, all_ in ends)
-    return Interval(low=min(low, mid, high), mid=mid, high=max(low, mid, high))
+def _cost(
+    launch: LaunchAnalysis,
+    files: Sequence[LaunchFile],
+    trial: CodecTrial,
+    device: DeviceProfile,
+) -> Interval:
+    from ...launch.model import cost_of_files  # noqa: PLC0415 # numpy
+
+    return cost_of_files(launch.launch_set, tuple(files), trial, device)
 
 
 def _evidence(
-    context: Context,
-    launch: LaunchAnalysis,
-    device: DeviceProfile,
-    files: tuple[LaunchFile, ...],
+    context: Context, launch: LaunchAnalysis, heavy: _Dominance
 ) -> Iterator[Evidence]:
-    from ...launch.model import cost_of_files  # noqa: PLC0415 # numpy
-
     codecs = context.analysis.trial.codecs
-    for file in files:
-        yield Evidence(
-            f"length of {file.path!r}", format_bytes(file.size_bytes), "measured"
-        )
-        for name in dict.fromkeys((current_codec(context), *_CODECS)):
+    for file in heavy.files:
+        yield measured(f"length of {file.path!r}", format_bytes(file.size_bytes))
+        for name in dict.fromkeys((current_codec(context), *SHIPPABLE)):
             trial = codecs.get(name)
             if trial is not None and trial.available:
-                cost = cost_of_files(launch.launch_set, (file,), trial, device)
-                yield Evidence(
-                    f"it adds with {name} on {device.name}",
-                    seconds_text(cost),
-                    "estimated",
-                )
+                cost = _cost(launch, [file], trial, heavy.device)
+                what = f"it adds with {name} on {heavy.device.name}"
+                yield estimated(what, seconds_text(cost))
 
 
 @Rule(
