@@ -83,6 +83,12 @@ DELTA_NAMES: Mapping[DeltaFormat, str] = {
     "xdelta3": "plain delta",
     "snap-1-1-xdelta3": "snap-aware delta",
 }
+
+
+def _judges_nothing(rule: Rule, _context: Context) -> Iterator[Finding]:
+    raise NotImplementedError(rule.id)
+
+
 RECORD = Fix(
     "Record a launch with --record, or specify a recording as 'launch-profile'"
 )
@@ -116,7 +122,7 @@ class Rule:
     why: str
     how_to_fix: str
     options: Mapping[str, str] = field(default_factory=dict)
-    judge: Judge = field(default=lambda *_: iter(()))
+    judge: Judge = field(default=_judges_nothing)
     remedy: str | None = None
     blocked: Reason = field(default=lambda _: None)
     unasked: Reason = field(default=lambda _: None)
