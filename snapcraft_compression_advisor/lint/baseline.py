@@ -21,7 +21,6 @@ from .run import SEVERITIES
 class Baseline:
     """What was known before this run.
 
-    :param where: its file, as it was given.
     :param report: what it knows; payloads that couldn't be linted tell nothing.
     :param payload: the build itself, if it is one; open while it is looked at.
     """

@@ -31,7 +31,6 @@ class Location:
         payload; ``image``: the payload as a whole.
     :param path: of the project file as it was given, relative to the payload, or of
         the payload itself.
-    :param line: of the project file, from 1.
     """
 
     kind: Literal["project", "payload", "image"]
@@ -45,10 +44,7 @@ Origin = Literal["measured", "estimated", "published", "declared"]
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A figure that a finding rests on.
-
-    :param text: with its unit and interval, as people read it.
-    """
+    """A figure that a finding rests on."""
 
     label: str
     text: str
@@ -74,7 +70,6 @@ def declared(label: str, text: str) -> Evidence:
 class Fix:
     """What fixes a finding.
 
-    :param description: an imperative sentence.
     :param safe: whether it can be made without a look at its result.
     :param edit: the change to the project file, where the advisor can make it.
     """
@@ -116,7 +111,6 @@ State = Literal["new", "worse", "moved", "known"]
 class Finding:
     """What a rule found.
 
-    :param rule: the rule's id.
     :param severity: as the rule or the policy has it; ``info`` if undecided.
     :param message: one or two sentences that stand alone, figures included.
     :param subject: what it is about beside its place, by kind: ``app``, ``device``,
@@ -161,11 +155,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unchecked:
-    """A rule that couldn't look at a payload: that it finds nothing is no pass.
-
-    :param rule: its id.
-    :param why: a clause.
-    """
+    """A rule that couldn't look at a payload: that it finds nothing is no pass."""
 
     rule: str
     name: str
@@ -176,7 +166,6 @@ class Unchecked:
 class LintedPayload:
     """One payload's findings.
 
-    :param path: as it was given.
     :param snap_name: of its snap.yaml; empty if it couldn't be read.
     :param findings: by severity, then rule, then location.
     :param fail_on: the least severity that fails a run, as its policy has it.
@@ -186,7 +175,6 @@ class LintedPayload:
     :param before: what a baseline knows of it; ``None`` if there is none, or it doesn't
         know the snap.
     :param gone: findings that only the baseline has.
-    :param checked: how many rules looked at it.
     :param project: the line of snapcraft.yaml that stands for all of it; ``None``
         without a project.
     """
@@ -209,8 +197,6 @@ class LintedPayload:
 class LintReport:
     """All payloads of one run.
 
-    :param version: of the advisor.
-    :param payloads: in the order in which they were given.
     :param against: the baseline's file, as it was given; ``None`` without a baseline.
     """
 

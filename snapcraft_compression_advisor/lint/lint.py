@@ -39,8 +39,6 @@ def lint_payload(
 ) -> LintedPayload:
     """Return the findings on a payload.
 
-    :param path: of the payload, as it was given.
-    :param project: of the payload, if it is at hand.
     :raises BadDataError: if the policy names an app that the snap doesn't have.
     :raises AdvisorError: if the payload can't be analysed.
     """

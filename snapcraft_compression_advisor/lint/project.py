@@ -28,9 +28,7 @@ _COMPONENT_NAME = re.compile("[a-z0-9-]+")
 class ComponentSizes:
     """What a component's image comes to.
 
-    :param xz_bytes: with xz.
     :param lzo_less_xz_bytes: what lzo adds to that.
-    :param whole: what reading all of it costs.
     """
 
     xz_bytes: Interval
@@ -42,8 +40,6 @@ class ComponentSizes:
 class ProjectFile(ProjectLines):
     """What snapcraft.yaml says of compression, and its text.
 
-    :param path: of the file, as it was given.
-    :param content: its bytes.
     :param component_sizes: of the components whose files are at hand.
     :param component: the component, without the snap's name, that this is said of;
         ``None`` for the snap.
@@ -98,7 +94,6 @@ def project_of_component(project: ProjectFile, component: str) -> ProjectFile:
 def read_project(path: Path, content: bytes) -> ProjectFile:
     """Return what a project file says.
 
-    :param path: as it was given.
     :raises BadDataError: if its YAML is broken.
     """
     lines = read_project_lines(content, where=str(path))

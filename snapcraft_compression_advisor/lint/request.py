@@ -36,15 +36,12 @@ if TYPE_CHECKING:
 class LintRequest:
     """What a payload is checked against.
 
-    :param policy: of the project.
     :param policy_path: the file that names the apps, for errors; ``None`` if the
         user named them.
     :param devices: that its names and files lead to, those of its budgets included.
-    :param profiles: recorded launches.
     :param bases: base snaps; that counts which a snap names.
     :param content: content snaps, which all count.
     :param previous: snaps published before; that counts which is of a payload's name.
-    :param baseline: what was known before this run.
     :param resquash: whether to unpack built snaps and pack them again.
     """
 

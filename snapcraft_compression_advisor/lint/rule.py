@@ -28,10 +28,8 @@ class Context:
     """All that rules may look at; they open nothing themselves.
 
     :param survey: what was found in its files: caches, linkage, needless files.
-    :param project: snapcraft.yaml, if there is one.
     :param packing: how a built snap was packed; ``None`` for a prime directory.
     :param resquash: what became of it packed again, if that was asked for.
-    :param previous: the snap that was published before, if it was given.
     :param baseline: the build that a baseline is of, if there is one.
     :param packer: version of this machine's mksquashfs; ``None`` if it isn't known.
     """

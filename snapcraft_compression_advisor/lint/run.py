@@ -54,7 +54,6 @@ class Selection:
 
     :param select: none stands for all.
     :param ignore: has the last word.
-    :param severities: by rule or family.
     """
 
     select: tuple[Selector, ...] = ()
@@ -110,7 +109,6 @@ def make_selection(policy: LintPolicy, *, ignored: Iterable[str] = ()) -> Select
 def check_selectors(texts: Iterable[str], rules: Sequence[Rule], *, where: str) -> None:
     """Refuse selectors that speak of no rule.
 
-    :param where: the file that they are from, or the option.
     :raises BadDataError: if one does.
     """
     for text in texts:
@@ -221,8 +219,6 @@ def _narrow(context: Context, keep: Callable[[str], bool]) -> Context:
 
     So a rule's figures count what is looked at. Sizes and launches of the analysis
     are those of the whole payload.
-
-    :param keep: whether a path stays.
     """
     entries = context.inventory.entries
     return replace(

@@ -135,8 +135,6 @@ def _by_soname(payload: Payload) -> Mapping[tuple[str, tuple[int, str]], list[En
 class Supplied:
     """A library that another snap brings.
 
-    :param path: of the snap's own.
-    :param supplier: the other snap's name.
     :param same: whether contents are equal; ``None`` if only the name is known.
     :param doubt: why an app may not find it there; ``None`` if each finds it.
     """

@@ -140,9 +140,7 @@ class ElfLinkage:
 
     :param machine: class and machine, as ``(64, "EM_X86_64")``: a loader skips
         libraries of another.
-    :param interpreter: PT_INTERP, the dynamic loader's path.
     :param rpath: DT_RPATH, ignored by loaders if there is a runpath.
-    :param soname: DT_SONAME, by which others need it.
     """
 
     machine: tuple[int, str]

@@ -35,7 +35,6 @@ class Entry(NamedTuple):
         from; less than its size for a sparse file. Its size where unknown.
     :param modified_s: whole seconds since 1970.
     :param identity: equal for the names (hard links) of one file.
-    :param link_target: where a symlink points.
     """
 
     path: str
@@ -116,10 +115,7 @@ def block_count(size_bytes: int) -> int:
 
 
 def block_bytes(size_bytes: int, number: int) -> int:
-    """Return the length of one data block of a file.
-
-    :param number: 0 for the first.
-    """
+    """Return the length of one data block of a file."""
     last = block_count(size_bytes) - 1
     return size_bytes - last * DATA_BLOCK_BYTES if number == last else DATA_BLOCK_BYTES
 
@@ -134,7 +130,6 @@ def check_contents_size(
     """Refuse files that claim to be far longer than what they take.
 
     :param taken_bytes: on the disk or in the image.
-    :param where: the payload, for errors.
     :raises BadDataError: if they exceed what the constants above allow.
     """
     claimed_bytes = inventory.raw_bytes

@@ -85,10 +85,7 @@ class Layout:
         return {path: number for number, path in enumerate(self.paths)}
 
     def block(self, number: int) -> DataBlock:
-        """Return one block.
-
-        :param number: 0 to ``block_count`` less one.
-        """
+        """Return one block."""
         file = int(np.searchsorted(self.first_block, number, side="right")) - 1
         in_file = number - int(self.first_block[file])
         return DataBlock(

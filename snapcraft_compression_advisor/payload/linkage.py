@@ -29,6 +29,7 @@ TRIPLETS = {
 }
 """Debian's multiarch directory of each machine that snaps are built for."""
 
+LIBRARY_PATH = "LD_LIBRARY_PATH"
 LIBRARY_DIRECTORIES = tuple(
     f"{prefix}{directory}"
     for prefix in ("", "usr/")
@@ -51,8 +52,6 @@ _LIB = re.compile(r"\$(?:LIB|\{LIB\})")
 class Unresolved:
     """What a launch needs and the payload doesn't hold.
 
-    :param name: a library's soname, a program's path.
-    :param needed_by: the file or key that names it.
     :param supplier: ``base``, ``base or content snap``, ``missing`` or
         ``unreadable``.
     """

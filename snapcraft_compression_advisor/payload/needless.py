@@ -109,8 +109,6 @@ class Needless:
 class _Pattern:
     """Files of a kind.
 
-    :param paths: from the payload's root.
-    :param magics: how their contents begin.
     :param readers: programs that read them, if they are shipped as well.
     """
 

@@ -20,7 +20,7 @@ from ..core.units import KIB, MIB
 from ..squashfs.entry import EntryKind
 from .elf import readable_linkage
 from .inventory import Entry
-from .linkage import TRIPLETS
+from .linkage import LIBRARY_PATH, TRIPLETS
 from .paths import PathResolver
 from .snap_yaml import App
 from .source import Payload, is_far
@@ -29,7 +29,6 @@ from .unused import library_names
 
 SEARCHED_MAX_BYTES = 1024 * MIB
 """Of a payload whose files are searched for libraries' names."""
-LIBRARY_PATH = "LD_LIBRARY_PATH"
 SCRIPT_MAX_BYTES = 64 * KIB
 """snapcraft's desktop-launch has some 20 KiB."""
 MOST_SCRIPTS = 16

@@ -9,9 +9,8 @@ from collections.abc import Iterator, Mapping
 from ..core.units import KIB
 from ..squashfs.entry import EntryKind
 from .inventory import Entry
-from .linkage import LIBRARY_DIRECTORIES
+from .linkage import LIBRARY_DIRECTORIES, LIBRARY_PATH
 from .paths import PathResolver
-from .reach import LIBRARY_PATH
 from .snap_yaml import SnapMetadata
 from .source import Payload, is_far
 from .stack import place_of
@@ -57,10 +56,7 @@ def find_references(payload: Payload) -> Mapping[str, str]:
 
 
 def referrer(path: str, known: Mapping[str, str]) -> str | None:
-    """Return what leads to a file, or to a directory that it is in.
-
-    :param known: of :func:`find_references`.
-    """
+    """Return what leads to a file, or to a directory that it is in."""
     while path:
         if path in known:
             return known[path]

@@ -84,7 +84,6 @@ def file_beneath(root: str | Path, path: str) -> Iterator[int]:
     """Open a regular file for reading; yield its descriptor.
 
     :param root: may itself be a symbolic link.
-    :param path: of the file, relative to the root.
     :raises OSError: if there is none, or a link is on the way.
     """
     descriptor = _open(root, path, 0)
@@ -117,7 +116,6 @@ def scan_directory(
 ) -> Inventory:
     """List what ``snap pack`` would ship of a directory; no link is followed.
 
-    :param noted: called with the path and the status of each regular file.
     :raises NoInputError: if files or directories can't be read (all that were
         met are named, up to ten).
     :raises BadDataError: if a path is longer than programs can open, or holes are
@@ -252,11 +250,7 @@ def _raise_changed(path: str, error: OSError) -> NoReturn:
 
 
 def is_excluded(name: str, *, top_level: bool) -> bool:
-    """Return whether ``snap pack`` leaves out an entry, and all below it.
-
-    :param name: the entry's own name, without its directory.
-    :param top_level: whether it lies in the root of the tree.
-    """
+    """Return whether ``snap pack`` leaves out an entry, and all below it."""
     if top_level and name in TOP_LEVEL_NAMES:
         return True
     return _ANYWHERE.match(name) is not None

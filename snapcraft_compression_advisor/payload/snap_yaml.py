@@ -28,10 +28,6 @@ _WHOLE_NAME = re.compile(rf"(?P<snap>{_NAME})\+(?P<component>{_NAME})")
 """``SNAP+COMPONENT``, as snapd checks it (``snap/naming``)."""
 
 
-def _as_list(value: object) -> object:
-    return [value] if isinstance(value, str) else value
-
-
 def _names(value: object) -> object:
     """Take a mapping by its keys, and what is neither list nor mapping as empty."""
     return tuple(value) if isinstance(value, (list, dict)) else ()
@@ -54,16 +50,19 @@ def _as_version(value: object) -> object:
 
 def _without_nulls(value: object) -> object:
     if not isinstance(value, dict):
-        return value
+        return {} if value is None else value
     return {key: item for key, item in value.items() if item is not None}
+
+
+def _mapping(value: object) -> object:
+    return value if isinstance(value, dict) else {}
 
 
 Environment = Annotated[
     dict[str, Annotated[str, pydantic.BeforeValidator(_as_text)]],
     pydantic.BeforeValidator(_without_nulls),
 ]
-
-
+Texts = Annotated[tuple[str, ...], pydantic.BeforeValidator(_texts)]
 Name = Annotated[
     str, pydantic.Field(max_length=NAME_MAX), pydantic.AfterValidator(printable)
 ]
@@ -94,14 +93,9 @@ class Plug(_Model):
     content: Name | None = None
     target: str | None = None
     default_provider: Name | None = None
-    read: Annotated[tuple[str, ...], pydantic.BeforeValidator(_texts)] = ()
-    write: Annotated[tuple[str, ...], pydantic.BeforeValidator(_texts)] = ()
-    source: dict[str, Any] = {}
-
-    @pydantic.field_validator("source", mode="before")
-    @classmethod
-    def _only_mapping(cls, value: object) -> object:
-        return value if isinstance(value, dict) else {}
+    read: Texts = ()
+    write: Texts = ()
+    source: Annotated[dict[str, Any], pydantic.BeforeValidator(_mapping)] = {}
 
     def shared(self) -> tuple[str, ...]:
         """Return the paths that a slot shares with other snaps."""
@@ -113,7 +107,7 @@ class App(_Model):
     """One app of a snap."""
 
     command: str | None = None
-    command_chain: Annotated[tuple[str, ...], pydantic.BeforeValidator(_as_list)] = ()
+    command_chain: Texts = ()
     desktop: str | None = None
     common_id: Annotated[Name, pydantic.BeforeValidator(_as_version)] = ""
     daemon: Name | None = None
@@ -153,11 +147,6 @@ class SnapMetadata(_Model):
             return value
         return {key: _plug_shorthand(item) for key, item in value.items()}
 
-    @pydantic.field_validator("environment", mode="before")
-    @classmethod
-    def _no_environment(cls, value: object) -> object:
-        return {} if value is None else value
-
     @property
     def base_name(self) -> str:
         """The snap that supplies the root file system."""
@@ -174,7 +163,6 @@ def _plug_shorthand(item: object) -> object:
 def parse_snap_yaml(text: bytes, *, where: str) -> SnapMetadata:
     """Return the metadata of a snap.
 
-    :param where: how errors name the file.
     :raises BadDataError: if it isn't YAML, or not a snap's.
     """
     return SNAP_YAML.parse_yaml(text, where=where)
@@ -216,7 +204,6 @@ def parse_component_yaml(text: bytes, *, where: str) -> SnapMetadata:
     """Return a component's metadata: its whole name, no apps, no base.
 
     :param text: the file's contents; those of a ``snap.yaml`` are no longer.
-    :param where: how errors name the file.
     :raises BadDataError: if it doesn't name a component.
     """
     name = _COMPONENT_YAML.parse_yaml(text, where=where).component

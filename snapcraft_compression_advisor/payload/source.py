@@ -143,7 +143,6 @@ class SnapPayload:
 
     :param image: stays open as long as the payload is read.
     :param state: names its contents; None if nothing does for sure.
-    :ivar entries: what a walk over the image finds.
     """
 
     kind: PayloadKind = "snap"

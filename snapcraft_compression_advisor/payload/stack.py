@@ -215,8 +215,6 @@ def provides(snap: SnapMetadata, name: str, plug: Plug) -> bool:
 
     snapd connects the default provider by itself, and any other snap of the same
     publisher that has a slot of this content.
-
-    :param name: of the plug.
     """
     if plug.interface != "content":
         return False

@@ -18,20 +18,8 @@ SETTLED_NS = 2_000_000_000
 """A file that was changed less than this before it is listed may change again with the
 same times. File systems count in steps of some milliseconds, FAT in steps of 2 s."""
 
-TRUSTED_FILE_SYSTEMS = frozenset(
-    [
-        "bcachefs",
-        "btrfs",
-        "ext2",
-        "ext3",
-        "ext4",
-        "f2fs",
-        "overlay",
-        "tmpfs",
-        "xfs",
-        "zfs",
-    ]
-)
+_TRUSTED = "bcachefs btrfs ext2 ext3 ext4 f2fs overlay tmpfs xfs zfs"
+TRUSTED_FILE_SYSTEMS = frozenset(_TRUSTED.split())
 """Those whose times are this kernel's. A server has a clock of its own, and a read-only
 image has the times that its maker chose."""
 
@@ -40,10 +28,7 @@ _MOUNTS = Path("/proc/self/mountinfo")
 
 
 class PayloadState:
-    """Collects the states of a payload's files.
-
-    :param root: the directory, or an image, about to be listed.
-    """
+    """Collects the states of a payload's files."""
 
     def __init__(self, root: Path) -> None:
         self._root = root

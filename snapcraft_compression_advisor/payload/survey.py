@@ -20,10 +20,7 @@ class Survey:
     """Facts about a payload's files, gathered with little reading.
 
     :param caches: that are missing or stale, by their paths.
-    :param needless: files that needn't ship, by kind; kinds of which there are any.
-    :param copies: files whose like is shipped too, by path.
     :param supplied: libraries that the base or a content snap brings, by path.
-    :param unread: files that are too large to be read for that.
     :param references: what leads to files beside their own paths, by path.
     """
 

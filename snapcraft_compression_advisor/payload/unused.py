@@ -20,6 +20,7 @@ from .inventory import Entry
 from .linkage import BASE_LIBRARY, LIBRARY_DIRECTORIES
 from .needless import NeedlessFile, compiler_of
 from .paths import MAX_LINKS
+from .references import links_of
 from .source import Payload, is_far
 
 MOST_BYTES = 1024 * MIB
@@ -76,7 +77,9 @@ def find_unused(
     counted = [each for each in files if each.path not in silent]
     searched = [each for each in counted if each.path not in links.left]
     while links.left and searched:
-        stems = {path: _stem(path) for path in links.left}
+        stems = {
+            path: posixpath.basename(path).partition(".so")[0] for path in links.left
+        }
         named = names_in(payload, searched, frozenset(stems.values()))
         reached = links.reach(path for path, stem in stems.items() if stem in named)
         searched = [each for each in counted if each.path in reached]
@@ -85,10 +88,6 @@ def find_unused(
         NeedlessFile(path=path, size_bytes=entry.size_bytes, doubt=doubt)
         for path, entry in sorted(links.left.items())
     )
-
-
-def _stem(path: str) -> str:
-    return posixpath.basename(path).partition(".so")[0]
 
 
 class _Links:
@@ -133,10 +132,7 @@ class _Links:
 
 
 def _may_go(linkage: ElfLinkage, names: Collection[str]) -> bool:
-    """Return whether a file is a library that only its name leads to.
-
-    :param names: of the file, and of links that lead there.
-    """
+    """Return whether a file, by its names, is a library that only a name leads to."""
     bases = {posixpath.basename(name) for name in names}
     return (
         linkage.soname is not None
@@ -148,23 +144,16 @@ def _may_go(linkage: ElfLinkage, names: Collection[str]) -> bool:
 
 
 def _names(payload: Payload) -> Mapping[int, set[str]]:
-    """Return each file's paths, and those of links that lead there in one step or more.
-
-    A link leads from where it lies; what stands above it is taken as it is written.
-    """
-    entries = payload.inventory.entries
+    """Return each file's paths, and those of links that lead there in any steps."""
+    entries, links = payload.inventory.entries, dict(links_of(payload))
     found: dict[int, set[str]] = defaultdict(set)
-    for path, entry in entries.items():
-        at: Entry | None = entry
-        for _ in range(MAX_LINKS):
-            if at is None or at.kind is not EntryKind.SYMLINK:
-                break
-            target = posixpath.join(
-                "/", posixpath.dirname(at.path), at.link_target or ""
-            )
-            at = entries.get(posixpath.normpath(target).lstrip("/"))
-        if at is not None and at.kind is EntryKind.FILE:
-            found[at.identity].add(path)
+    for path in entries:
+        at = path
+        for _ in range(MAX_LINKS if at in links else 0):
+            at = links.get(at, at)
+        entry = entries.get(at)
+        if entry is not None and entry.kind is EntryKind.FILE:
+            found[entry.identity].add(path)
     return found
 
 
@@ -188,8 +177,7 @@ def names_in(
     """Return those of some libraries' names that files have.
 
     With or without ``lib``, as a word of its own, or a beginning that something may
-    have been put behind; in UTF-16 and UTF-32 as well, as programs of
-    Qt and wxWidgets have them.
+    have been put behind; in UTF-16 and UTF-32 as well, as Qt and wxWidgets have them.
 
     :param stems: names up to ``.so``.
     """
@@ -233,8 +221,6 @@ def _word(name: bytes, nuls: bytes) -> re.Pattern[bytes]:
     """Return the pattern of a name that is a word of its own, ``lib`` before it or not.
 
     It begins with what is searched for, or it would take ten times as long.
-
-    :param nuls: behind each character.
     """
     short, long = _widened(name, nuls), _widened(b"lib" + name, nuls)
     letter = b"[0-9A-Za-z]" + nuls
