@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from evidences import MB, make_evidence
 from lint_contexts import found_by, make_context
 from snapcraft_compression_advisor.advice.evidence import (
     ColdStart,
-    Evidence,
     Policy,
     Saving,
 )
@@ -22,14 +22,12 @@ from snapcraft_compression_advisor.lint.rules.compression import lzo_would_gain
 from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
 from snapcraft_compression_advisor.wording import sentences
 
-MB = 1_000_000
 FAST = Interval(low=1.0, mid=1.2, high=1.4)
 OPEN = Interval(low=1.8, mid=2.1, high=2.4)
 SLOW = Interval(low=2.2, mid=2.5, high=2.9)
 PAYS = Interval.exactly(1.3)
 """Saved by lzo, enough for its bytes."""
 TOO_LITTLE = Interval.exactly(0.1)
-ADDED = Interval.exactly(10.0 * MB)
 
 
 def start(
@@ -49,18 +47,12 @@ def advise(
     saved: Interval,
     declared: str | None = None,
     policy: Policy | None = None,
-    added: Interval = ADDED,
+    added_mb: float | Interval = 10,
 ) -> Recommendation:
     """Judge an xz image of 100 MB."""
-    evidence = Evidence(
-        declared=declared,
-        xz_bytes=Interval.exactly(100.0 * MB),
-        lzo_bytes=Interval.exactly(110.0 * MB),
-        bytes_added=added,
-        savings=[Saving(app="app", device="hdd", seconds=saved)],
-        cold_starts=starts,
-    )
-    return recommend(evidence, policy or Policy())
+    saving = Saving(app="app", device="hdd", seconds=saved)
+    evidence = make_evidence(saving, declared=declared, added_mb=added_mb)
+    return recommend(replace(evidence, cold_starts=starts), policy or Policy())
 
 
 @pytest.mark.parametrize(
@@ -172,7 +164,7 @@ def test_growth_in_doubt_leaves_the_budget_undecided(
         saved=PAYS,
         declared=declared,
         policy=Policy(max_growth_bytes=10 * MB),
-        added=Interval(low=9.0 * MB, mid=10.0 * MB, high=11.0 * MB),
+        added_mb=Interval(low=9, mid=10, high=11),
     )
     assert (advice.compression, advice.verdict) == (stays, "undecided")
     assert (

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evidences import interval, make_evidence
 from snapcraft_compression_advisor.advice.evidence import (
     ColdStart,
     Evidence,
@@ -27,12 +29,6 @@ if TYPE_CHECKING:
 
     from snapcraft_compression_advisor.advice.reasons import Decides
 
-MB = 1_000_000
-
-
-def interval(low: float, mid: float, high: float) -> Interval:
-    return Interval(low=low, mid=mid, high=high)
-
 
 def advise(
     seconds: Mapping[str, Interval],
@@ -42,18 +38,12 @@ def advise(
     added_mb: float = 10,
 ) -> Recommendation:
     """Judge an xz image of 100 MB by what lzo saves on each device."""
-    evidence = Evidence(
-        declared=declared,
-        xz_bytes=Interval.exactly(100 * MB),
-        lzo_bytes=Interval.exactly((100 + added_mb) * MB),
-        bytes_added=Interval.exactly(added_mb * MB),
-        savings=[
-            Saving(app="app", device=device, seconds=each)
-            for device, each in seconds.items()
-        ],
-        cold_starts=cold_starts,
+    savings = (
+        Saving(app="app", device=device, seconds=each)
+        for device, each in seconds.items()
     )
-    return recommend(evidence, Policy())
+    evidence = make_evidence(*savings, declared=declared, added_mb=added_mb)
+    return recommend(replace(evidence, cold_starts=cold_starts), Policy())
 
 
 def decides(advice: Recommendation) -> Decides:
@@ -104,13 +94,7 @@ def test_device_on_which_the_share_is_too_small_decides() -> None:
         )
         for device, saved, whole in (("nvme", 0.5, 1.0), ("hdd", 0.6, 6.0))
     ]
-    evidence = Evidence(
-        declared=None,
-        xz_bytes=Interval.exactly(MB),
-        lzo_bytes=Interval.exactly(MB),
-        bytes_added=Interval.exactly(0),
-        savings=savings,
-    )
+    evidence = make_evidence(*savings, added_mb=0)
     advice = recommend(evidence, Policy(min_saving_share=0.3))
     assert (decides(advice).saving.device, decides(advice).why) == (
         "hdd",
@@ -162,13 +146,7 @@ def test_apps_that_decide_together_count_on_each_device() -> None:
             ("second", "hdd", NOTHING),
         )
     ]
-    evidence = Evidence(
-        declared=None,
-        xz_bytes=Interval.exactly(MB),
-        lzo_bytes=Interval.exactly(MB),
-        bytes_added=Interval.exactly(0),
-        savings=savings,
-    )
+    evidence = make_evidence(*savings, added_mb=0)
     advice = recommend(evidence, Policy(deciding_apps="every"))
     nvme, hdd = decides(advice).by_device
     assert (nvme.verdict, nvme.saving.app) == ("change", "second")
@@ -204,28 +182,18 @@ ANY = Policy(min_saving_s=0.001, max_launches=1_000_000)
 def evidence(
     *,
     declared: str | None = None,
-    added_mb: Interval | None = None,
-    saved_s: Interval | None = None,
+    added_mb: Interval | float = 20,
     launched: bool = True,
 ) -> Evidence:
-    added = added_mb or Interval.exactly(20)
-    return Evidence(
-        declared=declared,
-        xz_bytes=Interval.exactly(100 * MB),
-        lzo_bytes=added.map(lambda size: (100 + size) * MB),
-        bytes_added=added.map(lambda size: size * MB),
-        savings=[
-            Saving(
-                app="app",
-                device="device",
-                seconds=saved_s or Interval(low=0.4, mid=0.5, high=1.2),
-                xz_added_s=Interval(low=1.0, mid=2.0, high=4.0),
-            )
-        ]
-        if launched
-        else [],
-        launched=launched,
+    saving = Saving(
+        app="app",
+        device="device",
+        seconds=interval(0.4, 0.5, 1.2),
+        xz_added_s=interval(1.0, 2.0, 4.0),
     )
+    savings = [saving] if launched else []
+    found = make_evidence(*savings, declared=declared, added_mb=added_mb)
+    return replace(found, launched=launched)
 
 
 def policy(**advice: object) -> Policy:
@@ -260,13 +228,7 @@ def test_a_gain_in_percent_takes_the_place_of_seconds_if_it_is_known(
     xz_s: Interval | None, verdict: str
 ) -> None:
     saving = Saving(app="app", device="device", seconds=TINY, xz_added_s=xz_s)
-    found = Evidence(
-        declared=None,
-        xz_bytes=Interval.exactly(MB),
-        lzo_bytes=Interval.exactly(MB),
-        bytes_added=Interval.exactly(0),
-        savings=[saving],
-    )
+    found = make_evidence(saving, added_mb=0)
     assert recommend(found, policy(min_saving="50%")).verdict == verdict
 
 

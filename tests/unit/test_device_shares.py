@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import argparse
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evidences import interval, make_evidence
 from snapcraft_compression_advisor.advice.evidence import (
     AVERAGE,
-    Evidence,
     Policy,
     Saving,
 )
@@ -47,12 +48,7 @@ from snapcraft_compression_advisor.wording import sentences
 if TYPE_CHECKING:
     from pathlib import Path
 
-MB = 1_000_000
 PREFIX = "SNAPCRAFT_COMPRESSION_ADVISOR_"
-
-
-def interval(low: float, mid: float, high: float) -> Interval:
-    return Interval(low=low, mid=mid, high=high)
 
 
 EXACT = Interval.exactly(1.0)
@@ -143,18 +139,13 @@ SHARES = {"nvme": 0.7, "hdd": 0.3}
 
 
 def advise(nvme: Interval, hdd: Interval, mean: Interval) -> Recommendation:
-    evidence = Evidence(
-        declared=None,
-        xz_bytes=Interval.exactly(100 * MB),
-        lzo_bytes=Interval.exactly(110 * MB),
-        bytes_added=Interval.exactly(10 * MB),
-        savings=[
-            Saving(app="app", device="nvme", seconds=nvme),
-            Saving(app="app", device="hdd", seconds=hdd),
-        ],
-        averages=[Saving(app="app", device=AVERAGE, seconds=mean, shares=SHARES)],
+    average = Saving(app="app", device=AVERAGE, seconds=mean, shares=SHARES)
+    evidence = make_evidence(
+        Saving(app="app", device="nvme", seconds=nvme),
+        Saving(app="app", device="hdd", seconds=hdd),
     )
-    return recommend(evidence, Policy(device_shares=SHARES))
+    averaged = replace(evidence, averages=[average])
+    return recommend(averaged, Policy(device_shares=SHARES))
 
 
 def test_average_decides_in_place_of_the_least() -> None:

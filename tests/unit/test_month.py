@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evidences import MB, make_evidence
 from payloads import make_payload
 from snapcraft_compression_advisor.advice.evidence import (
     Deltas,
     Downloads,
-    Evidence,
     Habits,
     Policy,
     Saving,
@@ -37,7 +37,6 @@ from snapcraft_compression_advisor.refresh.delta import PLAIN, SNAP_AWARE, Delta
 from snapcraft_compression_advisor.refresh.refresh import CodecRefresh, Refresh
 from snapcraft_compression_advisor.wording import sentences
 
-MB = 1_000_000
 IMAGES = {"xz": Interval.exactly(100 * MB), "lzo": Interval.exactly(140 * MB)}
 
 
@@ -61,14 +60,8 @@ def month(habits: Habits, each: Downloads, seconds: float = 1.0) -> Month:
 def advise(
     each: Downloads | None, *, seconds: Saving, habits: Habits, declared: str = "xz"
 ) -> Recommendation:
-    evidence = Evidence(
-        declared=declared,
-        xz_bytes=IMAGES["xz"],
-        lzo_bytes=IMAGES["lzo"],
-        bytes_added=Interval.exactly(40 * MB),
-        savings=[seconds],
-        downloads=each,
-    )
+    evidence = make_evidence(seconds, declared=declared, added_mb=40)
+    evidence = replace(evidence, downloads=each)
     return recommend(evidence, Policy(habits=habits, link_mbit_per_s=8.0))
 
 

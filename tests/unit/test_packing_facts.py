@@ -19,6 +19,7 @@ from snapcraft_compression_advisor.preflight.packing import (
     find_order_fault,
     find_owner_faults,
 )
+from snapcraft_compression_advisor.preflight.resquash import unpacked_bytes
 from snapcraft_compression_advisor.squashfs.entry import (
     EntryKind,
     FileBlocks,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+CLUSTER = 4096
 BLOCK = 131_072
 
 
@@ -117,6 +119,22 @@ def test_modes_and_kinds_that_apps_do_not_ship_are_told(
 ) -> None:
     (fault,) = find_mode_faults([entry(path, kind=kind, mode=mode)])
     assert text in fault.text
+
+
+def test_room_counts_hard_links_once_and_zeros_not_at_all() -> None:
+    file = blocks(500, 0, 9, size_bytes=2 * BLOCK + 5)  # the second is a hole
+    first = entry(inode=3, blocks=file)
+    second = entry("b", inode=3, blocks=file)
+    allocated = BLOCK + CLUSTER
+    assert unpacked_bytes([first]) == CLUSTER + allocated
+    assert unpacked_bytes([first, second]) == 2 * CLUSTER + allocated
+
+
+def test_room_counts_tails_directories_and_links() -> None:
+    tail = entry(blocks=blocks(size_bytes=10, tail_bytes=10))
+    directory = entry("d", kind=EntryKind.DIRECTORY, inode=2, size_bytes=5000)
+    link = entry("l", kind=EntryKind.SYMLINK, inode=4)
+    assert unpacked_bytes([tail, directory, link]) == (2 + 3 + 1) * CLUSTER
 
 
 def test_inodes_are_numbered_in_the_order_of_the_walk_and_the_root_last() -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evidences import interval, make_evidence
 from snapcraft_compression_advisor.advice.conditions import Answer, pays_for_itself
 from snapcraft_compression_advisor.advice.evidence import (
-    Evidence,
     Policy,
     Saving,
     download_seconds,
@@ -20,12 +22,6 @@ from snapcraft_compression_advisor.advice.recommendation import (
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.wording import sentences
 
-MB = 1_000_000
-
-
-def interval(low: float, mid: float, high: float) -> Interval:
-    return Interval(low=low, mid=mid, high=high)
-
 
 def advise(
     *seconds: Interval,
@@ -34,17 +30,11 @@ def advise(
     policy: Policy | None = None,
 ) -> Recommendation:
     """Judge an xz image of 100 MB by the savings of one app on several devices."""
-    savings = [
+    savings = (
         Saving(app="app", device=f"device{number}", seconds=each)
         for number, each in enumerate(seconds)
-    ]
-    evidence = Evidence(
-        declared=declared,
-        xz_bytes=Interval.exactly(100 * MB),
-        lzo_bytes=Interval.exactly((100 + added_mb) * MB),
-        bytes_added=Interval.exactly(added_mb * MB),
-        savings=savings,
     )
+    evidence = make_evidence(*savings, declared=declared, added_mb=added_mb)
     return recommend(evidence, policy or Policy())
 
 
@@ -93,15 +83,8 @@ def test_undecided_advice_names_its_doubts() -> None:
 
 
 def test_app_without_its_program_is_not_judged() -> None:
-    evidence = Evidence(
-        declared=None,
-        xz_bytes=Interval.exactly(10),
-        lzo_bytes=Interval.exactly(20),
-        bytes_added=Interval.exactly(10),
-        savings=[Saving(app="app", device="hdd", seconds=SURE)],
-        without_program=["app"],
-    )
-    advice = recommend(evidence, Policy())
+    evidence = make_evidence(Saving(app="app", device="hdd", seconds=SURE))
+    advice = recommend(replace(evidence, without_program=["app"]), Policy())
     assert advice.verdict == "undecided"
     assert (
         "doesn't contain the program that snap.yaml names for app"
@@ -229,15 +212,9 @@ def test_policy_sets_the_lines() -> None:
 
 
 def two_apps(first: Interval, second: Interval, policy: Policy) -> str:
-    evidence = Evidence(
-        declared=None,
-        xz_bytes=Interval.exactly(100 * MB),
-        lzo_bytes=Interval.exactly(110 * MB),
-        bytes_added=Interval.exactly(10 * MB),
-        savings=[
-            Saving(app="first", device="d", seconds=first),
-            Saving(app="second", device="d", seconds=second),
-        ],
+    evidence = make_evidence(
+        Saving(app="first", device="d", seconds=first),
+        Saving(app="second", device="d", seconds=second),
     )
     return recommend(evidence, policy).verdict
 
@@ -251,26 +228,15 @@ def test_first_app_decides_unless_every_one_has_to_gain() -> None:
 
 
 def test_launch_of_which_nothing_is_known_is_undecided() -> None:
-    evidence = Evidence(
-        declared=None,
-        xz_bytes=Interval.exactly(1),
-        lzo_bytes=Interval.exactly(1),
-        bytes_added=Interval.exactly(0),
-        savings=[Saving(app="app", device="d", seconds=Interval.exactly(0))],
-        nothing_found=["app"],
-    )
+    nothing = Saving(app="app", device="d", seconds=Interval.exactly(0))
+    evidence = replace(make_evidence(nothing, added_mb=0), nothing_found=["app"])
     advice = recommend(evidence, Policy())
     assert advice.verdict == "undecided"
     assert "launch of app" in sentences(advice.reasons)[0]
 
 
 def test_missing_codec_is_named() -> None:
-    evidence = Evidence(
-        declared=None,
-        xz_bytes=Interval.exactly(1),
-        lzo_bytes=None,
-        bytes_added=None,
-    )
+    evidence = replace(make_evidence(), lzo_bytes=None, bytes_added=None)
     advice = recommend(evidence, Policy())
     assert (advice.verdict, advice.bytes_added) == ("undecided", None)
     assert sentences(advice.reasons) == ("This mksquashfs cannot pack with lzo.",)

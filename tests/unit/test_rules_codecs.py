@@ -36,6 +36,7 @@ from snapcraft_compression_advisor.lint.rules.compatibility import (
     codec_not_accepted,
     codec_not_in_kernel,
     kernels_differ,
+    target_has,
 )
 from snapcraft_compression_advisor.lint.rules.declared import (
     compression_changed,
@@ -43,6 +44,7 @@ from snapcraft_compression_advisor.lint.rules.declared import (
     key_implicit,
 )
 from snapcraft_compression_advisor.preflight.packing import PreviousSnap, previous_of
+from snapcraft_compression_advisor.settings.policy_parts import Target
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -84,6 +86,19 @@ def test_legacy_codec_is_in_no_kernel() -> None:
     (finding,) = found_by(codec_not_in_kernel, make_context(declared="lzma"))
     assert not finding.undecided
     assert finding.evidence[-1].text == "in no mainline kernel"
+
+
+@pytest.mark.parametrize(
+    ("kernel", "codec", "has"),
+    [
+        ("2.6.35", "lzo", False),
+        ("2.6.36", "lzo", True),
+        ("6.8", "lzma", False),
+        ("2.6.28", "none", True),
+    ],
+)
+def test_codecs_came_with_these_kernels(kernel: str, codec: str, *, has: bool) -> None:
+    assert target_has(Target(kernel=kernel), codec) is has
 
 
 def test_codec_that_the_store_refuses_is_found() -> None:
