@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from payloads import make_payload
 from snapcraft_compression_advisor.core.units import Interval
-from snapcraft_compression_advisor.diff.build import Build
+from snapcraft_compression_advisor.diff.build import Build, FileSizes
 from snapcraft_compression_advisor.diff.difference import BuildDifference, Side
 from snapcraft_compression_advisor.diff.files import FileChange, FilesDifference
 from snapcraft_compression_advisor.diff.launches import LaunchCause, LaunchChange
@@ -28,17 +27,14 @@ BLOCK_BYTES = 131_072
 MB = 1_000_000
 
 
-@dataclass(frozen=True)
-class HalfSizes:
-    """Every file compresses to half; equal contents share their blocks."""
+def half_sizes(files: Mapping[str, bytes]) -> FileSizes:
+    """Let every file compress to half; equal contents share their blocks."""
 
-    files: Mapping[str, bytes]
+    def size(path: str) -> tuple[Hashable, Interval] | None:
+        content = files[path]
+        return (content, Interval.exactly(len(content) / 2)) if content else None
 
-    def content_of(self, path: str) -> Hashable | None:
-        return self.files[path] or None
-
-    def stored_bytes(self, path: str) -> Interval:
-        return Interval.exactly(len(self.files[path]) / 2)
+    return size
 
 
 def make_build(  # noqa: PLR0913 # keywords with defaults
@@ -79,7 +75,7 @@ def make_build(  # noqa: PLR0913 # keywords with defaults
         payload=make_payload(files, apps={"hello": {"command": "bin/hello"}}),
         codec=codec,
         image_bytes=Interval.exactly(image_bytes),
-        sizes=HalfSizes(files),
+        sizes=half_sizes(files),
         launch_sets=sets,
         trial=CodecTrial(
             codec=codec,

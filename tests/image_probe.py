@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.core.errors import AdvisorError
-from snapcraft_compression_advisor.diff.build import SnapSizes
+from snapcraft_compression_advisor.diff.build import snap_sizes
 from snapcraft_compression_advisor.diff.files import unchanged_paths
 from snapcraft_compression_advisor.payload.inventory import list_image
 from snapcraft_compression_advisor.payload.layout import lay_out
@@ -49,10 +49,9 @@ def _probe_image(path: Path, image: Image, other: Payload | None) -> bool:
         right.append(True)
     payload = _open_snap(path, image, entries)
     layout = lay_out(payload)
-    sizes = SnapSizes(payload=payload)
+    sizes = snap_sizes(payload)
     for name in layout.paths:
-        sizes.content_of(name)
-        sizes.stored_bytes(name)
+        sizes(name)
     if other is not None:
         unchanged_paths(other, payload)
         unchanged_paths(payload, other)

@@ -14,7 +14,7 @@ from ..project.document import read_document
 from ..project.edit import Edit
 from ..project.project_file import find_project_file, read_project_file
 from ..report.trim import sure_filters, trim_json, trim_page, trim_yaml
-from ..trim.parts import parts_of_files
+from ..trim.filters import parts_of_files
 from ..trim.plan import plan_trim
 from .commands import (
     EDITS,

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import os
 import shutil
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
@@ -19,7 +17,6 @@ from .deferred_signals import deferred_signals
 END_S = 5.0
 """For a program to end after SIGTERM: fakeroot has a daemon of its own to stop."""
 
-_POLL_S = 0.5
 _SAID_MAX_BYTES = 4096
 
 
@@ -42,15 +39,13 @@ def run_child(  # noqa: PLR0913 # keywords with defaults, one command
     command: Sequence[str],
     *,
     directory: Path | None = None,
-    watch: Callable[[int], None] = lambda _: None,
     environment: Mapping[str, str] | None = None,
     umask: int = -1,
-    limit_s: float = math.inf,
+    limit_s: float | None = None,
     inherited: Sequence[int] = (),
 ) -> subprocess.CompletedProcess[str]:
     """Run a program to its end and return what it said; interrupted, end it first.
 
-    :param watch: told now and then how many bytes the program has written.
     :param umask: -1 for that of this process.
     :param limit_s: time after which it is ended.
     :param inherited: descriptors that it may use.
@@ -73,32 +68,10 @@ def run_child(  # noqa: PLR0913 # keywords with defaults, one command
         )
         try:
             with signals.delivered():
-                output, errors = _output(process, watch, limit_s)
+                output, errors = process.communicate(timeout=limit_s)
         finally:
             end_child(process)
     return subprocess.CompletedProcess(command, process.returncode, output, errors)
-
-
-def _output(
-    process: subprocess.Popen[str], watch: Callable[[int], None], limit_s: float
-) -> tuple[str, str]:
-    end_s = time.monotonic() + limit_s
-    while True:
-        try:
-            return process.communicate(timeout=_POLL_S)
-        except subprocess.TimeoutExpired:  # noqa: PERF203 # twice a second
-            if time.monotonic() >= end_s:
-                raise
-            watch(_written_bytes(process.pid))
-
-
-def _written_bytes(pid: int) -> int:
-    """Return what a process has written so far; 0 if it can't be known."""
-    with suppress(OSError, ValueError):
-        for line in Path(f"/proc/{pid}/io").read_text(encoding="ascii").splitlines():
-            if line.startswith("wchar: "):
-                return int(line.partition(" ")[2])
-    return 0
 
 
 def beginning(said: IO[bytes]) -> str | None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from ..core.units import Interval
 from ..trial.result import CodecTrial, blocks_of_files
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Hashable, Mapping
+    from collections.abc import Collection, Mapping
 
     from ..launch.launch_set import LaunchSet
     from ..payload.source import Payload, SnapPayload
@@ -20,17 +21,9 @@ if TYPE_CHECKING:
     from ..trial.stored import StoredSizes
 
 
-class FileSizes(Protocol):
-    """What regular files take in an image."""
-
-    def content_of(self, path: str) -> Hashable | None:
-        """Return what is equal for files that share their blocks.
-
-        :returns: ``None`` for a file that has none.
-        """
-
-    def stored_bytes(self, path: str) -> Interval:
-        """Return what a file's blocks take, whoever shares them."""
+FileSizes = Callable[[str], "tuple[Hashable, Interval] | None"]
+"""Returns what is equal for files that share their blocks, and what these take in the
+image, whoever shares them; ``None`` for a file that has none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,10 +31,9 @@ class Build:
     """One of two builds.
 
     :param codec: what it is packed with, or will be.
-    :param image_bytes: a snap's own size; of a prime directory an estimate.
     :param launch_sets: by app.
     :param trial: the blocks that these launches read, as the image has them.
-    :param measured: whether these figures are those of an image.
+    :param measured: whether these figures are those of an image, not estimates.
     :param unlike_snap_pack: how its blocks differ from those of ``snap pack``, so
         that launches can't be estimated; ``None`` if they don't.
     """
@@ -61,55 +53,37 @@ class Build:
         return replace(self, trial=replace(self.trial, blocks=blocks))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SnapSizes:
-    """Sizes that an image's tables tell; no block is read."""
+def snap_sizes(payload: SnapPayload) -> FileSizes:
+    """Return sizes that an image's tables tell; no block is read."""
 
-    payload: SnapPayload
-
-    def content_of(self, path: str) -> Hashable | None:
-        """Return where a file's blocks are."""
-        blocks = self.payload.stored_blocks(path)
+    def size(path: str) -> tuple[Hashable, Interval] | None:
+        blocks = payload.stored_blocks(path)
         if blocks is None or not (blocks.stored_bytes or blocks.fragment):
             return None
-        return blocks.start, blocks.size_bytes, blocks.stored_bytes, blocks.fragment
+        content = blocks.start, blocks.size_bytes, blocks.stored_bytes, blocks.fragment
+        whole, tail = Interval.exactly(blocks.stored_bytes), blocks.fragment
+        if tail is not None:  # of a fragment, the tail's part
+            fragment = payload.image.fragment_block(tail.index)
+            ratio = min(1.0, fragment.stored_bytes / blocks.block_bytes)
+            part = tail.size_bytes * ratio
+            whole += Interval(low=0.0, mid=part, high=tail.size_bytes)
+        return content, whole
 
-    def stored_bytes(self, path: str) -> Interval:
-        """Return what a file's blocks take; of a fragment, the tail's part."""
-        blocks = self.payload.stored_blocks(path)
-        if blocks is None:
-            return Interval.exactly(0)
-        whole = Interval.exactly(blocks.stored_bytes)
-        tail = blocks.fragment
-        if tail is None:
-            return whole
-        fragment = self.payload.image.fragment_block(tail.index)
-        ratio = min(1.0, fragment.stored_bytes / blocks.block_bytes)
-        return whole + Interval(
-            low=0.0, mid=tail.size_bytes * ratio, high=tail.size_bytes
-        )
+    return size
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TriedSizes:
-    """Sizes that a trial predicts."""
+def tried_sizes(stored: StoredSizes, codec: str) -> FileSizes:
+    """Return sizes that a trial predicts."""
+    layout = stored.layout
 
-    stored: StoredSizes
-    codec: str
-    _known: dict[str, Interval] = field(default_factory=dict, init=False, repr=False)
+    def size(path: str) -> tuple[Hashable, Interval] | None:
+        content = layout.same_as.get(path, path)
+        if content not in layout.file_numbers:
+            return None
+        blocks = np.array(layout.blocks_of(path), dtype=np.int64)
+        return content, stored.codecs[codec].total(blocks)
 
-    def content_of(self, path: str) -> Hashable | None:
-        """Return the first path of the same contents."""
-        layout = self.stored.layout
-        first = layout.same_as.get(path, path)
-        return first if first in layout.file_numbers else None
-
-    def stored_bytes(self, path: str) -> Interval:
-        """Return what a file's blocks take."""
-        if path not in self._known:
-            blocks = np.array(self.stored.layout.blocks_of(path), dtype=np.int64)
-            self._known[path] = self.stored.codecs[self.codec].total(blocks)
-        return self._known[path]
+    return size
 
 
 def snap_build(payload: SnapPayload, launch_sets: Mapping[str, LaunchSet]) -> Build:
@@ -119,7 +93,7 @@ def snap_build(payload: SnapPayload, launch_sets: Mapping[str, LaunchSet]) -> Bu
         payload=payload,
         codec=payload.packed_with,
         image_bytes=size,
-        sizes=SnapSizes(payload=payload),
+        sizes=snap_sizes(payload),
         launch_sets=launch_sets,
         trial=CodecTrial(
             codec=payload.packed_with,
@@ -146,17 +120,11 @@ def prime_build(
 ) -> Build:
     """Return a prime directory as a trial predicts its image.
 
-    :param codec: what it will be packed with.
     :raises ToolError: if this machine can't try that codec block by block.
     """
-    tried = trial.codecs.get(codec)
-    stored = trial.stored
-    if (
-        tried is None
-        or tried.image_bytes is None
-        or stored is None
-        or codec not in stored.codecs
-    ):
+    tried, stored = trial.codecs.get(codec), trial.stored
+    size = tried.image_bytes if tried else None
+    if not tried or not size or not stored or codec not in stored.codecs:
         message = (
             f"File sizes with {codec} aren't known: this machine can't compress with it"
         )
@@ -168,8 +136,8 @@ def prime_build(
     return Build(
         payload=payload,
         codec=codec,
-        image_bytes=tried.image_bytes,
-        sizes=TriedSizes(stored=stored, codec=codec),
+        image_bytes=size,
+        sizes=tried_sizes(stored, codec),
         launch_sets=launch_sets,
         trial=tried,
     )

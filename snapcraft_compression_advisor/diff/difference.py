@@ -32,11 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Side:
-    """One of the two builds, for a report.
-
-    :param codec: what it is packed with, or will be.
-    :param measured: whether the size is that of a file.
-    """
+    """One of the two builds, for a report: its figures without its payload."""
 
     path: Path
     codec: str
@@ -54,7 +50,6 @@ class Side:
 class BuildDifference:
     """What changed from one build of a snap to the next.
 
-    :param name: of the snap.
     :param launches: of the target apps that both builds have.
     :param lost: by app, libraries that it needs, and that only the old build has.
     :param notes: what couldn't be compared, and why; plain sentences.
@@ -86,7 +81,6 @@ class BuildDifference:
 class DifferenceRequest:
     """What is to be compared.
 
-    :param devices: profiles to estimate launches for.
     :param apps: whose launches count; none leaves the choice to the advisor.
     :param profiles: recorded launches, of either build.
     :param codecs: what prime directories will be packed with, by path.
@@ -108,7 +102,7 @@ def compare_payloads(
     Sizes of built snaps are their own; those of prime directories are estimated.
 
     :raises BadDataError: if they aren't of one snap, or an image is broken.
-    :raises AdvisorError: see the stages.
+    :raises UsageError: if neither has an app that is asked for.
     """
     if old.snap.name != new.snap.name:
         message = (
@@ -116,7 +110,9 @@ def compare_payloads(
             f"one of {new.snap.name!r}"
         )
         raise BadDataError(message, resolution="Specify two builds of the same snap.")
-    _check_apps(old, new, request)
+    for app in _named_apps(request):
+        if app not in old.snap.apps:
+            select_apps(new.snap, new.inventory, requested=(app,))  # refuses others
     progress("Comparing files")
     with ThreadPoolExecutor(max_workers=1) as beside:
         same = beside.submit(unchanged_paths, old, new)
@@ -163,16 +159,6 @@ def _build(
     )
     codec = request.codecs.get(payload.path) or SNAPCRAFT_DEFAULT
     return prime_build(payload, launch_sets, trial, codec=codec)
-
-
-def _check_apps(old: Payload, new: Payload, request: DifferenceRequest) -> None:
-    """Refuse apps that neither build has.
-
-    :raises UsageError: likewise.
-    """
-    for app in _named_apps(request):
-        if app not in old.snap.apps:
-            select_apps(new.snap, new.inventory, requested=(app,))
 
 
 def _named_apps(request: DifferenceRequest) -> tuple[str, ...]:

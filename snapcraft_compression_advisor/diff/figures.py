@@ -38,8 +38,6 @@ class PayloadFigures:
 
     :param codec: what it is packed with, or will be.
     :param image_bytes: ``None`` if nothing is known of that codec.
-    :param measured: whether the size is that of a file.
-    :param launches: of the target apps.
     """
 
     codec: str
@@ -50,11 +48,7 @@ class PayloadFigures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaselineDelta:
-    """What a refresh from the previous build downloads.
-
-    :param codec: that both are packed with.
-    :param changes: files that add most to it.
-    """
+    """What a refresh from the previous build downloads, and files that add most."""
 
     codec: str
     delta_format: DeltaFormat
@@ -67,8 +61,8 @@ class BaselineBuild:
     """The build that a baseline is of.
 
     :param figures: ``None`` for a report that has none.
-    :param difference: where the previous build itself is at hand.
-    :param delta: likewise, if a rule asks for it.
+    :param difference: from the previous build, if that is at hand.
+    :param delta: from that build, if a rule asks for it.
     :param no_delta: why it isn't known although a rule asks for it.
     """
 

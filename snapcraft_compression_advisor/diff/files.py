@@ -27,15 +27,13 @@ _CHUNK_BYTES = MIB
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileChange:
-    """A name that isn't the same in both builds.
+    """A file, link or device that isn't the same in both builds.
 
     A content that several names share counts under one of them.
 
-    :param path: of a file, link or device; directories aren't listed.
     :param old_bytes: its length before; ``None`` if it is new.
     :param new_bytes: its length now; ``None`` if it is gone.
     :param old_stored_bytes: what it took of the image.
-    :param new_stored_bytes: what it takes of it.
     """
 
     path: str
@@ -65,14 +63,9 @@ class FilesDifference:
     unchanged: int
     repacked_bytes: Interval
 
-    @property
-    def turnover_bytes(self) -> float:
-        """Sum of all changes, whichever their sign; shares are taken of it."""
-        return sum(abs(each.stored_change.mid) for each in self.changes)
-
     def share(self, change: FileChange) -> float:
-        """Return what part of all changes a file's is, 0 to 1."""
-        turnover = self.turnover_bytes
+        """Return what part of all changes, whichever their sign, a file's is."""
+        turnover = sum(abs(each.stored_change.mid) for each in self.changes)
         return abs(change.stored_change.mid) / turnover if turnover else 0.0
 
     def of(self, change: Change) -> tuple[FileChange, ...]:
@@ -87,11 +80,10 @@ class FilesDifference:
 def unchanged_paths(old: Payload, new: Payload) -> frozenset[str]:
     """Return the paths that both payloads have with the same kind and contents.
 
-    Files in two images of one codec are the same where their stored blocks are: these
-    are compared as they stand, without decompression. If they differ (another
-    version of the codec's library makes other blocks of the same contents), and in all
-    other payloads, contents are compared up to their first difference. Permissions and
-    times don't count.
+    Files in two images of one codec are the same if their stored blocks are, without
+    decompression. If they differ (another version of the codec's library makes other
+    blocks of the same contents), and in all other payloads, contents are compared.
+    Permissions and times don't count.
 
     :raises BadDataError: if an image is broken.
     :raises StorageError: if a file changes meanwhile.
@@ -102,7 +94,7 @@ def unchanged_paths(old: Payload, new: Payload) -> frozenset[str]:
         for path, entry in new.inventory.entries.items()
         if path in entries
     ]
-    alike = [pair for pair in pairs if _may_be_same(*pair)]
+    alike = [pair for pair in pairs if _listed(pair[0]) == _listed(pair[1])]
     contents = [(_content(old, one), _content(new, other)) for one, other in alike]
     # Copies of one content that were copies before are compared once.
     distinct = dict(zip(contents, (entry for _, entry in alike), strict=True))
@@ -126,13 +118,9 @@ def _content(payload: Payload, entry: Entry) -> Hashable:
     return blocks.start, blocks.size_bytes, blocks.stored_bytes
 
 
-def _may_be_same(old: Entry, new: Entry) -> bool:
-    """Return whether two entries are alike in all that a listing says."""
-    return (old.kind, old.size_bytes, old.link_target) == (
-        new.kind,
-        new.size_bytes,
-        new.link_target,
-    )
+def _listed(entry: Entry) -> Hashable:
+    """Return all that a listing says of an entry's contents."""
+    return entry.kind, entry.size_bytes, entry.link_target
 
 
 def _same_contents(old: Payload, new: Payload, entry: Entry) -> bool:
@@ -249,8 +237,8 @@ def _attributed(build: Build, unchanged: frozenset[str]) -> dict[str, Interval]:
     for path in sorted(sizes, key=lambda path: path not in unchanged):
         if entries[path].kind is not EntryKind.FILE or not entries[path].size_bytes:
             continue
-        content = build.sizes.content_of(path)
-        if content is not None and content not in taken:
-            taken.add(content)
-            sizes[path] = build.sizes.stored_bytes(path)
+        found = build.sizes(path)
+        if found is not None and found[0] not in taken:
+            taken.add(found[0])
+            sizes[path] = found[1]
     return sizes

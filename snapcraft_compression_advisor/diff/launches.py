@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields, replace
 from math import sqrt
 from typing import TYPE_CHECKING, Literal
 
-from ..core.units import Interval
+from ..core.units import Interval, squares_of
 
 if TYPE_CHECKING:  # rules that need no analysis load this
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -33,7 +33,6 @@ class LaunchCause:
     """Why a launch takes more or less time; the middle of an estimate.
 
     :param path: of a file; ``None`` for the compression of files that didn't change.
-    :param seconds: that it adds.
     :param old_bytes: the file's length before; ``None`` if it is new.
     :param new_bytes: its length now; ``None`` if it is gone.
     :param unchanged: whether the file is the same, but other parts of it are read.
@@ -48,12 +47,7 @@ class LaunchCause:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FigureChange:
-    """One app's launch on one device, before and now; estimates.
-
-    :param old_s: what a cold launch added over a warm one.
-    :param new_s: what it adds now.
-    :param change_s: the difference.
-    """
+    """What one app's cold launch adds over a warm one, before and now; estimates."""
 
     app: str
     device: str
@@ -77,7 +71,7 @@ class LaunchChange(FigureChange):
     """One app's launch in two builds: what is the same in both cancels out.
 
     :param causes: the largest first.
-    :param source: of both launches, ``static`` if either is guessed.
+    :param source: ``static`` if either launch is guessed.
     :param traced: whether either was recorded by trace.
     """
 
@@ -222,38 +216,34 @@ def _combined(parts: Sequence[_Part]) -> Interval:
 
     Both launches are on one device, so each figure of the device goes to its ends in
     both at once. So does what is uncertain of the launch if both read the same; of
-    what only one of them reads, it is independent. The distances add up by their
-    squares (ISO/IEC Guide 98-3, 5.1.2), as in :class:`LaunchEstimate`.
+    what only one of them reads, it is independent.
     """
-    mid = _total(parts, "", "mid")
     groups = dict.fromkeys(group for group, _, _ in parts)
-    shares = [f"{group} {share}" for group in groups for share in _LAUNCH_FIGURES]
-    below = above = 0.0
-    for figure in (*_DEVICE_FIGURES, *shares):
-        ends = [_total(parts, figure, end) for end in ("low", "high")]
-        below += max(0.0, *(mid - end for end in ends)) ** 2
-        above += max(0.0, *(end - mid for end in ends)) ** 2
+    names = [
+        *((group, share) for group in groups for share in _LAUNCH_FIGURES),
+        *_DEVICE_FIGURES,
+    ]
+
+    def total(ends: Sequence[float]) -> float:
+        """Return new less old, each figure at its low end, middle or high end."""
+        at = dict(zip(names, map(int, ends), strict=True))
+        seconds = 0.0
+        for group, sign, each in parts:
+            seek_share, read_share, waited_share = (
+                getattr(each, name).ends[at[group, name]] for name in _LAUNCH_FIGURES
+            )
+            work = (each.fill + each.decompress).ends[at["work"]]
+            transfer = each.transfer.ends[at["transfer"]]
+            seconds += sign * (
+                each.seeks.ends[at["seeks"]] * seek_share
+                + (transfer + work * waited_share) * read_share
+            )
+        return seconds
+
+    ends = [Interval(low=0, mid=1, high=2)] * len(names)
+    below, above = map(sum, zip(*squares_of(total, ends), strict=True))
+    mid = total([1] * len(names))
     return Interval(low=mid - sqrt(below), mid=mid, high=mid + sqrt(above))
-
-
-def _total(parts: Sequence[_Part], varied: str, end: str) -> float:
-    """Return new less old with one figure at an end and the others in the middle."""
-
-    def value(figure: Interval, name: str) -> float:
-        found: float = getattr(figure, end if name == varied else "mid")
-        return found
-
-    seconds = 0.0
-    for group, sign, each in parts:
-        seek_share, read_share, waited_share = (
-            value(getattr(each, name), f"{group} {name}") for name in _LAUNCH_FIGURES
-        )
-        work = value(each.fill + each.decompress, "work")
-        seconds += sign * (
-            value(each.seeks, "seeks") * seek_share
-            + (value(each.transfer, "transfer") + work * waited_share) * read_share
-        )
-    return seconds
 
 
 def _causes(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from itertools import islice, zip_longest
@@ -48,15 +49,7 @@ _UNSET: Mapping[int, str] = {
 
 _LISTED = 5
 """Files named for each kind of difference: the first ones say enough."""
-_TABLES = {
-    "inode_table_start": "inode table",
-    "directory_table_start": "directory table",
-    "fragment_table_start": "fragment table",
-    "export_table_start": "export table",
-    "id_table_start": "id table",
-    "xattr_table_start": "table of extended attributes",
-}
-_CONSEQUENCES = frozenset({*_TABLES, "root_inode_reference"})
+_CONSEQUENCES = re.compile(r".*_table_start|root_inode_reference")
 """Positions, which follow from the other fields."""
 _ATTRIBUTES = ("kind", "mode", "uid", "gid", "modified_s", "size_bytes", "link_target")
 
@@ -90,28 +83,31 @@ def odd_flags(flags: int, *, expected: int = SNAP_FLAGS) -> tuple[str, ...]:
     )
 
 
-def list_differences(
-    first: Path, image: Image, second: Path, again: Image
-) -> tuple[Difference, ...]:
-    """Return the differences of two images: superblock, files, data, tables, end.
+def list_differences(first: Path, image: Image, second: Path) -> tuple[Difference, ...]:
+    """Return the differences of two images: superblock, files, data, end.
 
     :param first: path of ``image``.
-    :param second: path of ``again``, its repack.
+    :param second: path of its repack.
     """
-    found: list[Difference] = []
+    with Image.open(second) as again:
+        return tuple(_differences(first, image, second, again))
+
+
+def _differences(
+    first: Path, image: Image, second: Path, again: Image
+) -> Iterator[Difference]:
     ours = {entry.path: entry for entry in image.walk()}
     theirs = {entry.path: entry for entry in again.walk()}
     position = first_difference(first, second)
     if position is not None:
         text = f"byte {position:,}, in {part_at(image, ours, position)}"
-        found.append(Difference(part="first difference", text=text))
-    found += _superblock_differences(image.superblock, again.superblock)
-    found += islice(_entry_differences(ours, theirs), _LISTED)
-    found += islice(_block_differences(image, ours, again, theirs), _LISTED)
+        yield Difference(part="first difference", text=text)
+    yield from _superblock_differences(image.superblock, again.superblock)
+    yield from islice(_entry_differences(ours, theirs), _LISTED)
+    yield from islice(_block_differences(image, ours, again, theirs), _LISTED)
     if image.image_bytes != again.image_bytes:
         text = f"{image.image_bytes:,} bytes, in the repack {again.image_bytes:,}"
-        found.append(Difference(part="size of the file", text=text))
-    return tuple(found)
+        yield Difference(part="size of the file", text=text)
 
 
 def part_at(image: Image, entries: Mapping[str, ImageEntry], position: int) -> str:
@@ -122,7 +118,7 @@ def part_at(image: Image, entries: Mapping[str, ImageEntry], position: int) -> s
     if position >= block.used_bytes:
         return "the padding"
     if position >= block.inode_table_start:
-        return f"the {_table_at(block, position)}"
+        return "the tables of inodes, directories and ids"
     for entry in entries.values():
         for number, data in enumerate(entry.blocks or ()):
             if data.position <= position < data.position + data.stored_bytes:
@@ -130,29 +126,12 @@ def part_at(image: Image, entries: Mapping[str, ImageEntry], position: int) -> s
     return "the fragments, or the data before the files"
 
 
-def _table_at(block: Superblock, position: int) -> str:
-    """Return the table at a byte.
-
-    Of all but the first two the superblock has the position of the index, which stands
-    behind their blocks: those seem to be in the table before.
-    """
-    starts = sorted(
-        (start, name)
-        for field, name in _TABLES.items()
-        if (start := getattr(block, field)) <= block.used_bytes
-    )
-    found = [name for start, name in starts if start <= position]
-    if found[-1] == "inode table" or found[-1] == starts[-1][1]:
-        return found[-1]
-    return f"{found[-1]} or the next one"
-
-
 def _superblock_differences(
     ours: Superblock, theirs: Superblock
 ) -> Iterator[Difference]:
     for field in fields(Superblock):
         left, right = getattr(ours, field.name), getattr(theirs, field.name)
-        if left == right or field.name in _CONSEQUENCES:
+        if left == right or _CONSEQUENCES.fullmatch(field.name):
             continue
         text = f"{field.name} {left}, in the repack {right}"
         if field.name == "flags":

@@ -27,7 +27,7 @@ from ..squashfs.mksquashfs import (
     check_refusal,
     mksquashfs_version,
     owner_options,
-    run_watched,
+    run_tool,
 )
 from ..trial.result import Progress
 from .differences import Difference, list_differences
@@ -38,7 +38,6 @@ _MARGIN_BYTES = 16 * MIB
 """Tables, and the file system's own."""
 _CLUSTER_BYTES = 4096
 """What file systems allocate at once: ext4's, XFS's and btrfs's default."""
-_STEP_PERCENT = 10
 _ONE_AT_A_TIME = threading.Lock()
 """Room on the disk is looked at for one repack, which keeps all cores busy."""
 _RESOLUTION = "Free some space, or set TMPDIR to a directory on a larger disk."
@@ -49,10 +48,8 @@ class Resquash:
     """Result of unpacking an image and packing it again.
 
     :param tool: mksquashfs with its version.
-    :param options: options of packing.
     :param equal: whether the two are identical, byte for byte.
     :param padded: whether the second had to be padded as ``snap pack`` does.
-    :param differences: differences, the first byte before all.
     """
 
     tool: str
@@ -140,17 +137,15 @@ def resquash(
             (*wrapper("-s", scratch), "unsquashfs", "-no-progress", "-quiet", *kept),
             path,
             scratch / "tree",
-            _share(progress, "Unpacked", needed - image.image_bytes - _MARGIN_BYTES),
         )
         options = repack_options(superblock.codec, snap_type)
         progress(f"Packing {path.name} again")
         repacked = scratch / "again.squashfs"
-        run_watched(
+        run_tool(
             (
                 *(*wrapper("-i", scratch), "mksquashfs", str(scratch / "tree")),
                 *(str(repacked), "-fstime", str(superblock.modified_s), *options),
-            ),
-            watch=_share(progress, "Packed", superblock.used_bytes),
+            )
         )
         progress("Comparing the two images")
         # A small image is padded as snap pack does if the first one is.
@@ -163,22 +158,14 @@ def resquash(
             options=options,
             equal=equal,
             padded=small,
-            differences=() if equal else _differences(path, image, repacked),
+            differences=() if equal else list_differences(path, image, repacked),
         )
 
 
-def _differences(path: Path, image: Image, repacked: Path) -> tuple[Difference, ...]:
-    with Image.open(repacked) as other:
-        return list_differences(path, image, repacked, other)
-
-
-def _unpack(
-    command: tuple[str, ...], image: Path, tree: Path, watch: Callable[[int], None]
-) -> None:
+def _unpack(command: tuple[str, ...], image: Path, tree: Path) -> None:
     try:
-        run_watched(
+        run_tool(
             (*command, "-d", str(tree), str(image.absolute())),
-            watch=watch,
             accepted=(0, _NOT_EVERYTHING),
         )
     except ToolError as error:
@@ -217,17 +204,3 @@ def _owner_keeper(snap_type: str) -> Callable[[str, Path], tuple[str, ...]]:
         str(scratch / "fakeroot.env"),
         "--",
     )
-
-
-def _share(progress: Progress, done: str, whole_bytes: int) -> Callable[[int], None]:
-    """Return a function that reports each further tenth of the bytes."""
-    shown = 0
-
-    def watch(written_bytes: int) -> None:
-        nonlocal shown
-        percent = min(99, written_bytes * 100 // max(1, whole_bytes))
-        if percent >= shown + _STEP_PERCENT:
-            shown = percent // _STEP_PERCENT * _STEP_PERCENT
-            progress(f"{done} {shown} % of {format_bytes(whole_bytes)}")
-
-    return watch

@@ -26,7 +26,7 @@ from ..payload.inventory import Entry
 from ..payload.source import Payload
 from ..squashfs.entry import MINIMUM_IMAGE_BYTES, EntryKind
 from ..squashfs.image import Image
-from ..squashfs.mksquashfs import mksquashfs_version, run_watched
+from ..squashfs.mksquashfs import mksquashfs_version, run_tool
 
 _ENCODE = ("-7", "-e", "-f", "-A", "-s")
 HEADER_BYTES = 32
@@ -227,7 +227,7 @@ def rebuild(image: Path, scratch: Path) -> Rebuild:
         options = _pack_options(opened)
     try:
         for command in (unpack, (*pack, *options)):
-            run_watched(command, watch=lambda _: None)
+            run_tool(command)
     except ToolError as error:
         return Rebuild(equal=False, reason=f"it could not be packed: {error}")
     if again.stat().st_size < MINIMUM_IMAGE_BYTES:

@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -155,15 +155,9 @@ def check_refusal(output: str, message: str) -> None:
         )
 
 
-def run_watched(
-    command: Sequence[str],
-    *,
-    watch: Callable[[int], None],
-    accepted: Sequence[int] = (0,),
-) -> None:
+def run_tool(command: Sequence[str], *, accepted: Sequence[int] = (0,)) -> None:
     """Run a tool as the store's review does; one that is interrupted is ended first.
 
-    :param watch: function that is called with the number of bytes written so far.
     :param accepted: exit statuses that are no failure.
     :raises ToolError: if the tool is missing or fails.
     :raises StorageError: if the disk is full or fails.
@@ -171,7 +165,7 @@ def run_watched(
     # mksquashfs refuses a time on the command line if the variable is set.
     environment = {**os.environ}
     environment.pop("SOURCE_DATE_EPOCH", None)
-    status, output = _execute(command, watch=watch, environment=environment, umask=0)
+    status, output = _execute(command, environment=environment, umask=0)
     if status not in accepted:
         _check(status, output, command)
 

@@ -1,4 +1,4 @@
-"""Files to leave out as filters of a part, as craft-parts reads them: ``-usr/share``.
+"""Files to leave out as filters of the part that brought them: ``-usr/share``.
 
 craft-parts expands each filter below the part's files, and a directory means all that
 is below it. ``*`` doesn't match a ``/``, and ``**`` matches any directories. Leading
@@ -11,9 +11,16 @@ from __future__ import annotations
 import posixpath
 import re
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Mapping
 from glob import escape
+from pathlib import Path
 
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+from ruamel.yaml.nodes import ScalarNode
+
+from ..core.files import read_regular
+from ..core.units import MIB
 from ..payload.inventory import Inventory
 from ..squashfs.entry import EntryKind
 
@@ -26,6 +33,13 @@ _ROOT_NAMES = 3
 _SUFFIX = re.compile(r".*(?P<suffix>\.[A-Za-z][A-Za-z0-9]*)", re.DOTALL)
 
 
+STATE_MAX_BYTES = 64 * MIB
+"""A part of an office suite has some 2 MiB."""
+
+_PLAIN = re.compile(r"  (?:\? )?(?P<path>[^\s\"'?:].*?)(?:: null)?")
+_QUOTED = re.compile(r"  (?:\? )?(?P<path>[\"'].*[\"'])(?:: null)?")
+
+
 def filters_of(
     paths: Collection[str],
     inventory: Inventory,
@@ -33,9 +47,8 @@ def filters_of(
     present: Collection[str] = (),
     needed: Collection[str] = (),
 ) -> tuple[str, ...]:
-    """Return few plain filters that match some files, and no others.
+    """Return few plain filters that match some files and links, and no others.
 
-    :param paths: of files and links of the inventory.
     :param present: further files of the part that the filters are for.
     :param needed: directories that have to stay, empty or not.
     :returns: without the leading hyphen, in the order of their paths.
@@ -142,3 +155,43 @@ def _highest_whole(path: str, kept: Collection[str]) -> str:
     while parent not in kept:
         whole, parent = parent, posixpath.dirname(parent)
     return whole
+
+
+def parts_of_files(project_dir: Path) -> Mapping[str, frozenset[str]]:
+    """Return the files that each part primed, by its name; none without its state.
+
+    craft-parts writes them to ``parts/NAME/state/prime``, as a YAML set.
+
+    :param project_dir: where ``parts`` and ``prime`` are.
+    """
+    found = {}
+    for state in sorted(project_dir.glob("parts/*/state/prime")):
+        try:
+            content = read_regular(state, STATE_MAX_BYTES)
+            lines = content.decode().splitlines()
+        except (OSError, ValueError):
+            continue
+        if len(content) > STATE_MAX_BYTES:
+            continue
+        found[state.parts[-3]] = frozenset(_files(lines))
+    return found
+
+
+def _files(lines: list[str]) -> Iterator[str]:
+    """Yield the files of a state.
+
+    It is one key a line, so only quoted names need a YAML parser, a slow one.
+    """
+    listed = False
+    for line in lines:
+        if not line.startswith(" "):
+            listed = line.startswith("files:")
+        elif listed and (plain := _PLAIN.fullmatch(line)):
+            yield plain["path"]
+        elif listed and (quoted := _QUOTED.fullmatch(line)):
+            try:
+                node = YAML(typ="safe", pure=True).compose(quoted["path"])
+            except YAMLError:
+                continue  # it goes on in the next line; such a file has no part
+            if isinstance(node, ScalarNode):
+                yield node.value

@@ -3,60 +3,29 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Collection, Iterable, Mapping
+from copy import copy
+from typing import Any
 
 from ..launch.guess.candidates import find_candidates
 from ..launches import LaunchAnalysis, Surroundings
 from ..payload.inventory import Inventory
-from ..payload.snap_yaml import SnapMetadata
-from ..payload.source import Payload, PayloadKind
+from ..payload.source import Payload
 from ..payload.stack import StackedPayload
 
 
-class Without:
-    """A payload without some of its files.
-
-    :param gone: their paths.
-    """
-
-    def __init__(self, payload: Payload, gone: Collection[str]) -> None:
-        self._payload = payload
-        self.inventory = Inventory(
-            entries={
-                path: entry
-                for path, entry in payload.inventory.entries.items()
-                if path not in gone
-            }
-        )
-
-    @property
-    def path(self) -> Path:
-        """That of the whole payload."""
-        return self._payload.path
-
-    @property
-    def kind(self) -> PayloadKind:
-        """That of the whole payload."""
-        return self._payload.kind
-
-    @property
-    def snap(self) -> SnapMetadata:
-        """That of the whole payload."""
-        return self._payload.snap
-
-    @property
-    def packed_with(self) -> str | None:
-        """That of the whole payload."""
-        return self._payload.packed_with
-
-    def read(self, path: str, *, offset: int, length: int) -> bytes:
-        """Return bytes of a regular file, fewer at its end."""
-        return self._payload.read(path, offset=offset, length=length)
-
-    def data_ranges(self, path: str) -> Sequence[tuple[int, int]]:
-        """Return the parts of a regular file that aren't holes, start and end."""
-        return self._payload.data_ranges(path)
+def without_files(payload: Payload, gone: Collection[str]) -> Payload:
+    """Return a payload as it is without some of its files."""
+    less: Any = copy(payload)
+    less.inventory = Inventory(
+        entries={
+            path: entry
+            for path, entry in payload.inventory.entries.items()
+            if path not in gone
+        }
+    )
+    found: Payload = less
+    return found
 
 
 Needs = Mapping[str, frozenset[str]]
@@ -75,7 +44,6 @@ def needed_files(
     A guess that is blind also counts files that the search didn't reach, by their
     kind: nothing says that these are needed.
 
-    :param launches: of target apps, recorded or guessed.
     :returns: the files' paths; and by app what is missing already.
     """
     stacked = surroundings.stack_of(payload)
@@ -105,7 +73,7 @@ def newly_missing(
     :param before: what they lack already.
     :returns: for each name the apps; empty if every closure is as complete.
     """
-    stacked = surroundings.stack_of(Without(payload, gone))
+    stacked = surroundings.stack_of(without_files(payload, gone))
     lacking: dict[str, set[str]] = defaultdict(set)
     for app in payload.snap.apps:
         for each in find_candidates(stacked, app).unresolved:

@@ -38,10 +38,8 @@ class AppProof:
     :param problem: why it can't be started even with all files; then nothing is proven.
     :param common_share: of the blocks outside the files left out that launches before
         and after read, those that both do.
-    :param traced: whether the launch was also traced for files that it looks for and
-        that were left out.
-    :param turns: cold and warm launches ``before`` and ``after``; ``None`` if they
-        weren't timed.
+    :param traced: whether the launch was also traced for files that were left out.
+    :param turns: cold and warm launches ``before`` and ``after``, if they were timed.
     """
 
     app: str
@@ -72,9 +70,7 @@ class Proof:
     """What became of a snap without some files.
 
     :param groups: that were left out in the end.
-    :param apps: all of the snap's.
-    :param before_bytes: of the image with all files, packed with the plan's codec.
-    :param after_bytes: of the image without.
+    :param before_bytes: size of the image with all files, packed with the plan's codec.
     """
 
     groups: tuple[TrimGroup, ...]
@@ -97,10 +93,8 @@ def prove_trim(
     A group without which an app doesn't start, reads something else, or looks for what
     is gone, is found by bisection and taken back.
 
-    :param starts: until which event an app is started, and how long.
     :param runs: cold launches to time before and after, in turns; 0 for none.
-    :param scratch: where copies and images go; the system's temporary directory by
-        default.
+    :param scratch: where copies and images go; by default the temporary directory.
     :raises AdvisorError: if no app can be started at all, or there is no room.
     """
     started = {app: _recorded(payload, app, starts) for app in payload.snap.apps}
@@ -220,10 +214,9 @@ def _best_share(
     further: Sequence[LaunchProfile | str],
     gone: frozenset[str],
 ) -> tuple[float, float]:
-    """Compare more launches where two have little in common.
+    """Compare more launches if two, before and after, have little in common.
 
-    :param first: before and after files were left out.
-    :param further: likewise; or why an app didn't start this time.
+    :param further: one more each, or why the app didn't start this time.
     :returns: the most that one before and one after have in common, and what two before
         have; 1 if that isn't known.
     """
@@ -268,14 +261,14 @@ def common_share(
 
     :param gone: files that don't count.
     """
-    one, other = ({*_blocks(files, gone)} for files in (before, after))
+    one, other = (
+        {
+            (file.path, number)
+            for file in files
+            if file.path not in gone
+            for first, last in file.blocks
+            for number in range(first, last + 1)
+        }
+        for files in (before, after)
+    )
     return len(one & other) / len(one | other) if one | other else 1.0
-
-
-def _blocks(
-    files: Sequence[ProfileFile], gone: frozenset[str]
-) -> Iterator[tuple[str, int]]:
-    for file in files:
-        if file.path not in gone:
-            for first, last in file.blocks:
-                yield from ((file.path, number) for number in range(first, last + 1))

@@ -24,7 +24,7 @@ from ..trial.result import (
 )
 from ..trial.stored import BlockSizes, StoredSizes
 from .filters import emptied_directories
-from .needed import Without
+from .needed import without_files
 
 MOST_TRIED_BYTES = 64 * MIB
 """With xz, one core compresses as many in some 40 s."""
@@ -75,7 +75,7 @@ class TrimSizes:
         return self._metadata_bytes(())
 
     def _metadata_bytes(self, gone: Collection[str]) -> float:
-        return metadata_of(Without(self.payload, gone).inventory)[self.codec]
+        return metadata_of(without_files(self.payload, gone).inventory)[self.codec]
 
 
 def trim_sizes(

@@ -34,7 +34,6 @@ class Starts:
 
     :param recordings: of a policy, for their events and timeouts; one that names no app
         serves those that none names.
-    :param within: has the base and the content snaps that they see.
     """
 
     told: Told

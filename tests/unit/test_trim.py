@@ -16,7 +16,7 @@ from elf_files import EM_AARCH64, make_elf
 from snapcraft_compression_advisor.cli.listings import schema_of
 from snapcraft_compression_advisor.cli.main import main
 from snapcraft_compression_advisor.launch.profile import ProfileFile
-from snapcraft_compression_advisor.trim.parts import parts_of_files
+from snapcraft_compression_advisor.trim.filters import parts_of_files
 from snapcraft_compression_advisor.trim.plan import TrimGroup
 from snapcraft_compression_advisor.trim.prove import common_share, find_culprit
 
