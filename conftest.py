@@ -1,3 +1,3 @@
 """What all tests need: the package's, and those of the study and the benchmarks."""
 
-pytest_plugins = ["running", "skips"]
+pytest_plugins = ["goldens", "running", "skips"]

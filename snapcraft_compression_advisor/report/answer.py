@@ -211,7 +211,7 @@ def _reasons(analysis: Analysis) -> Iterator[str]:
     if advice.decisive is not None:
         yield _on_saving(analysis, advice.decisive)
     yield from sentences(_without_figures(advice.reasons, advice.decisive))
-    if advice.verdict in {"change", "keep"}:
+    if advice.verdict != "undecided":
         yield from _on_size(analysis)
     if launch is not None and not _is_component(analysis):
         yield _how_known(launch)
@@ -280,24 +280,22 @@ def _place(analysis: Analysis, saving: Saving) -> str:
 
 def _on_size(analysis: Analysis) -> Iterator[str]:
     """Yield what lzo adds to the download, and after how many starts that is repaid."""
-    advice = analysis.recommendation
-    added, xz = advice.bytes_added, analysis.trial.codecs["xz"].image_bytes
-    if added is None or xz is None:
+    advice, codecs = analysis.recommendation, analysis.trial.codecs
+    added, xz, lzo = advice.bytes_added, *(codecs[e].image_bytes for e in SHIPPABLE)
+    if added is None or xz is None or lzo is None:
         return
-    verb = "grows" if added.mid >= 0 else "shrinks"
-    share = f"{abs(added.mid) / xz.mid:.0%}"
-    text = f"The download {verb} by {format_bytes(abs(added.mid))} ({share})"
-    if advice.compression != "lzo":
-        text = text.replace("The", "With lzo, the", 1)
+    text = "Downloads" if advice.compression == "lzo" else "With lzo, downloads"
+    text += f" {'grow' if added.mid >= 0 else 'shrink'} by "
+    text += f"{format_bytes(abs(added.mid))} ({abs(added.mid) / xz.mid:.0%})"
+    if advice.verdict in {"keep", "no-benefit"}:  # which have no table
+        before, after = (format_bytes(each.mid) for each in (xz, lzo))
+        text = f"Downloads take {before} with xz, {after} with lzo"
     paid = next((each for each in advice.reasons if isinstance(each, PaidAfter)), None)
     if paid is not None and advice.compression == "lzo":
-        text += f": {_repaid(paid)} at {paid.link_mbit_per_s:g} Mbit/s"
+        starts = counted(paid.whole_launches, "cold start")
+        repay = "repays" if paid.whole_launches == 1 else "repay"
+        text += f": a user's {starts} {repay} it at {paid.link_mbit_per_s:g} Mbit/s"
     yield f"{text}."
-
-
-def _repaid(paid: PaidAfter) -> str:
-    starts = paid.whole_launches
-    return f"repaid after {starts} cold start{'' if starts == 1 else 's'}"
 
 
 def _how_known(launch: LaunchAnalysis) -> str:
@@ -317,7 +315,8 @@ def _how_known(launch: LaunchAnalysis) -> str:
     if not ratios:
         return f"{text} ({known.basis.kind}: none was recorded to compare with)."
     low, high = min(ratios), max(ratios)
-    return f"{text} ({known.basis.kind} guesses: {low:.2f}\N{EN DASH}{high:.2f}x)."
+    times = f"{low:.2f}\N{EN DASH}{high:.2f} times their guess"
+    return f"What the app reads is a guess: {known.basis.kind} apps read {times}."
 
 
 def _is_component(analysis: Analysis) -> bool:

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from analyses import make_analysis
+from goldens import assert_golden
 from lint_reports import HOSTILE_PATHS
 from reports import answer_text, full_page, full_text, make_full_analysis, make_linted
 from snapcraft_compression_advisor.advice.evidence import AVERAGE, Evidence, Saving
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
     from snapcraft_compression_advisor.launch.launch_set import Method
 
 
-GOLDEN = Path(__file__).parent / "golden"
 MOST_BYTES = 200_000
 
 
@@ -52,13 +52,13 @@ def words(text: str) -> str:
 def test_verbose_text_is_the_answer_and_then_its_details() -> None:
     analysis = make_full_analysis()
     text = full_text(analysis)
-    assert text == (GOLDEN / "report.txt").read_text()
+    assert_golden("report.txt", text)
     assert text.startswith(answer_text(analysis).partition("\nDetails:")[0])
 
 
 def test_comment_is_the_golden_one_with_one_fold() -> None:
     text = print_markdown(full_page(make_full_analysis(), linted=make_linted()))
-    assert text == (GOLDEN / "report.md").read_text()
+    assert_golden("report.md", text)
     assert text.count("<details>") == 1
     unfolded = text.partition("<details>")[0]
     assert unfolded.count("\n| ") == 4  # a head, a rule, two codecs
@@ -216,7 +216,7 @@ def test_no_name_becomes_markup(name: str) -> None:
 
 
 def test_report_is_the_golden_one() -> None:
-    assert advise_json(make_analysis()) == (GOLDEN / "report.json").read_text()
+    assert_golden("report.json", advise_json(make_analysis()))
 
 
 def test_traced_launch_says_what_it_leaves_open() -> None:

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 
 from analyses import make_analysis
 from builds import make_difference
+from goldens import assert_golden
 from lint_reports import (
     BUDGET_BROKEN,
     DEBUG_SYMBOLS,
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
     from snapcraft_compression_advisor.lint.finding import Severity
 
 
-GOLDEN = Path(__file__).parent / "golden"
 MOST_LINES = {"change": 16, "keep": 9, "no-benefit": 9, "undecided": 12}
 
 
@@ -79,7 +79,7 @@ CASES = {
 
 def test_answer_is_the_golden_one() -> None:
     text = "\n".join(answer_text(case) for case in CASES.values())
-    assert text == (GOLDEN / "answer.txt").read_text()
+    assert_golden("answer.txt", text)
 
 
 @pytest.mark.parametrize("verdict", CASES)
@@ -236,7 +236,7 @@ def test_comment_is_the_golden_one() -> None:
     )
     before = report_of(LZO_WOULD_GAIN, DEBUG_SYMBOLS)
     text = comment(with_figures(now, make_difference()), before)
-    assert text == (GOLDEN / "comment.md").read_text()
+    assert_golden("comment.md", text)
 
 
 def test_at_most_the_three_most_severe_findings_are_unfolded() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import jsonschema
@@ -13,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from builds import BLOCK_BYTES, make_build, make_difference
+from goldens import assert_golden
 from lint_reports import HOSTILE_PATHS
 from payloads import make_payload
 from snapcraft_compression_advisor.core.units import Interval
@@ -222,7 +222,6 @@ def test_app_that_only_one_build_has_is_not_compared() -> None:
 
 
 SCHEMA = json.loads(schema_text("diff"))
-GOLDEN = Path(__file__).parent / "golden"
 
 
 def text_of(difference: BuildDifference) -> str:
@@ -249,7 +248,7 @@ def markdown_of(difference: BuildDifference) -> str:
 def test_form_is_the_golden_one(
     name: str, render: Callable[[BuildDifference], str]
 ) -> None:
-    assert render(make_difference()) == (GOLDEN / name).read_text()
+    assert_golden(name, render(make_difference()))
 
 
 def test_text_fits_into_80_columns() -> None:

@@ -102,7 +102,7 @@ def test_a_file_that_takes_most_of_a_launch_is_named_with_its_costs() -> None:
     assert not finding.undecided
     assert finding.files == ("bin/big",)
     assert finding.location.path == "bin/big"
-    assert finding.message.startswith("'bin/big' takes an estimated 9")
+    assert finding.message.startswith("'bin/big' adds an estimated ")
     labels = [each.label for each in finding.evidence]
     assert any("with xz" in label for label in labels)
     assert any("with lzo" in label for label in labels)
@@ -112,7 +112,7 @@ def test_a_file_that_takes_most_of_a_launch_is_named_with_its_costs() -> None:
 def test_the_fewest_files_that_take_most_are_named() -> None:
     _, (finding,) = reading({"a": 1000, "b": 900, "c": 10, **many(200)})
     assert finding.files == ("a", "b")
-    assert "'a', 'b' take an estimated" in finding.message
+    assert "'a', 'b' add an estimated" in finding.message
 
 
 def test_a_launch_of_many_files_is_not_dominated() -> None:
@@ -128,7 +128,7 @@ def test_a_guessed_launch_that_may_read_much_more_is_undecided(most: float) -> N
     guessed = Interval(low=0.9, mid=1.0, high=most)
     _, (finding,) = reading({"a": 3000, **many(100)}, guessed)
     assert finding.undecided
-    assert "may take" in finding.message
+    assert "may add" in finding.message
     assert finding.severity == "info"
 
 

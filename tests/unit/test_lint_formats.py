@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, unquote_to_bytes
 from xml.etree import ElementTree as ET
@@ -14,6 +13,7 @@ import jsonschema
 import pytest
 from hypothesis import given
 
+from goldens import assert_golden
 from lint_reports import (
     BUDGET_BROKEN,
     DEBUG_SYMBOLS,
@@ -40,14 +40,13 @@ if TYPE_CHECKING:
     from snapcraft_compression_advisor.lint.finding import Severity
 
 
-GOLDEN = Path(__file__).parent / "golden"
 _COMMAND = re.compile(
     r"::(error|warning|notice) (?:file=([^:,]*)(?:,line=(\d+))?,)?title=([^:,]*)::(.*)"
 )
 
 
 def test_annotations_are_the_golden_ones() -> None:
-    assert rendered("github", make_report()) == (GOLDEN / "lint-github").read_text()
+    assert_golden("lint-github", rendered("github", make_report()))
 
 
 def test_finding_on_the_payload_points_at_the_project_but_at_no_key_of_it() -> None:
@@ -118,7 +117,7 @@ DOCUMENTED = jsonschema.Draft202012Validator(
 
 def test_gitlabs_report_is_the_golden_one() -> None:
     text = rendered("gitlab", make_report())
-    assert text == (GOLDEN / "lint-gitlab.json").read_text()
+    assert_golden("lint-gitlab.json", text)
 
 
 def test_clean_payloads_make_an_empty_array() -> None:
@@ -157,7 +156,7 @@ def _parsed(text: str) -> ET.Element:
 
 def test_junits_report_is_the_golden_one() -> None:
     text = rendered("junit", make_report())
-    assert text == (GOLDEN / "lint-junit.xml").read_text()
+    assert_golden("lint-junit.xml", text)
 
 
 @pytest.mark.parametrize(
@@ -192,7 +191,7 @@ _SCHEMA = jsonschema.Draft202012Validator(json.loads(schema_text("lint")))
 
 
 def test_json_is_the_golden_one() -> None:
-    assert rendered("json", make_report()) == (GOLDEN / "lint.json").read_text()
+    assert_golden("lint.json", rendered("json", make_report()))
 
 
 def test_diff_of_a_fix_is_there_and_its_kind_said() -> None:
@@ -247,7 +246,7 @@ def _run(report: LintReport) -> dict[str, Any]:
 
 def test_sarif_is_the_golden_one() -> None:
     text = render_sarif(Findings(report=make_report()), sample_rules())
-    assert text == (GOLDEN / "lint.sarif").read_text()
+    assert_golden("lint.sarif", text)
 
 
 def test_rule_that_is_not_described_is_named_all_the_same() -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 import jsonschema
 import pytest
 
+from goldens import assert_golden
 from measurements import COLD_S, make_measurement
 from snapcraft_compression_advisor.capture.samples import Sample
 from snapcraft_compression_advisor.cli.listings import schema_of
@@ -38,16 +39,13 @@ if TYPE_CHECKING:
     from snapcraft_compression_advisor.devices.device import DeviceProfile
 
 
-GOLDEN = Path(__file__).parent / "golden"
-
-
 def full_text(measurement: Measurement) -> str:
     return print_text(measure_page(measurement), FILE_STYLE.with_all())
 
 
 def test_text_is_the_golden_one() -> None:
     page = measure_page(make_measurement())
-    assert print_text(page) == (GOLDEN / "measure.txt").read_text(encoding="utf-8")
+    assert_golden("measure.txt", print_text(page))
     assert len(print_text(page).splitlines()) <= 12
 
 

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goldens import assert_golden
 from lint_contexts import found_by, make_context
 from machine import write_script
 from payloads import make_payload
@@ -218,9 +219,6 @@ def refresh() -> Refresh:
     )
 
 
-GOLDEN = Path(__file__).parent / "golden"
-
-
 def full_text(refresh: Refresh, month: Month | None = None) -> str:
     text = print_text(refresh_page(refresh, month), FILE_STYLE.with_all())
     return " ".join(text.split())
@@ -230,7 +228,7 @@ def test_screen_has_both_codecs_and_the_reasons_in_twelve_lines(
     refresh: Refresh,
 ) -> None:
     text = print_text(refresh_page(replace(refresh, notes=[])))
-    assert text == (GOLDEN / "refresh.txt").read_text()
+    assert_golden("refresh.txt", text)
     assert len(text.splitlines()) <= 12
 
 
@@ -248,7 +246,7 @@ def test_headline_says_that_there_is_nothing_to_download(refresh: Refresh) -> No
 
 def test_comment_has_the_same_answer_and_one_fold(refresh: Refresh) -> None:
     text = print_markdown(refresh_page(refresh))
-    assert text == (GOLDEN / "refresh.md").read_text()
+    assert_golden("refresh.md", text)
     assert text.count("<details>") == 1
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import jsonschema
@@ -12,6 +11,7 @@ import pytest
 
 from analyses import make_analysis, with_month
 from documents import read_document
+from goldens import assert_golden
 from lint_contexts import found_by, make_context
 from payloads import make_payload
 from reports import (
@@ -41,7 +41,6 @@ from snapcraft_compression_advisor.report.stack import stack_section
 if TYPE_CHECKING:
     from snapcraft_compression_advisor.analysis import Analysis
 
-GOLDEN = Path(__file__).parent / "golden"
 MB = 1_000_000
 
 
@@ -86,8 +85,7 @@ def stack_lines(text: str) -> str:
 def test_text_tells_who_can_change_what(columns: int) -> None:
     lines = stack_lines(full_text(stacked(), columns=columns))
     assert max(map(len, lines.splitlines())) <= columns
-    golden = GOLDEN / f"stack-{columns}.txt"
-    assert lines == golden.read_text()
+    assert_golden(f"stack-{columns}.txt", lines)
 
 
 def test_json_of_a_stack_fits_its_schema() -> None:

@@ -108,16 +108,15 @@ def launch_dominated(rule: Rule, context: Context) -> Iterator[Finding]:
             continue
         heavy = max(fitting, key=lambda each: each.share.mid)
         names = ", ".join(repr(file.path) for file in heavy.files)
-        verb = ("takes" if len(heavy.files) == 1 else "take") if sure else "may take"
+        verb = ("adds" if len(heavy.files) == 1 else "add") if sure else "may add"
         low, share, high = (f"{end:.0%}" for end in heavy.share.ends)
         if not heavy.share.known:
             share = f"{share} ({join_ends(low, high)})"
         where = f"{launch.launch_set.app} on {heavy.device.name}"
         yield rule.finding(
             context,
-            f"{names} {verb} an estimated {share} of what reading and decompressing "
-            f"add to a cold launch of {where} with {codec}: "
-            f"{seconds_text(heavy.seconds)}.",
+            f"{names} {verb} an estimated {seconds_text(heavy.seconds)} to a cold start "
+            f"of {where} with {codec}, {share} of what all files add.",
             location=Location("payload", heavy.files[0].path),
             subject={"app": launch.launch_set.app},
             evidence=_evidence(context, launch, heavy),

@@ -107,7 +107,8 @@ def _by_gain(finding: Finding) -> tuple[int, bool, bool, float]:
 def _short_finding(finding: Finding, style: TextStyle) -> str:
     """Return a finding in a line; a terminal has room for neither place nor aside."""
     label = "undecided" if finding.undecided else finding.severity
-    mark = "" if finding.fix is None else " [*]" if finding.fix.automatic else " [fix]"
+    fix = finding.fix
+    mark = "" if fix is None else " [--fix]" if fix.automatic else " [by hand]"
     said = _sentence(finding)
     if style.columns is not None:
         said = _ASIDE.sub("", printable(finding.message))
@@ -129,10 +130,10 @@ def _fix_lines(report: LintReport) -> Iterator[str]:
     fixes = [each.fix for each in all_findings(report) if each.fix is not None]
     safe = sum(fix.automatic for fix in fixes)
     if safe:
-        yield f"[*] {counted(safe, 'safe fix', plural='safe fixes')}: lint --fix"
+        yield f"[--fix] {counted(safe, 'finding')}: run 'lint --fix'"
     others = len(fixes) - safe
     if others:
-        yield f"[fix] {others:,} to make by hand: see -v"
+        yield f"[by hand] {counted(others, 'finding')}: -v says how"
     elif any(each for each in all_findings(report)):
         yield "-v shows what each finding rests on"
 
