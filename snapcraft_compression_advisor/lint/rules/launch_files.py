@@ -115,8 +115,8 @@ def launch_dominated(rule: Rule, context: Context) -> Iterator[Finding]:
         where = f"{launch.launch_set.app} on {heavy.device.name}"
         yield rule.finding(
             context,
-            f"{names} {verb} an estimated {seconds_text(heavy.seconds)} to a cold start "
-            f"of {where} with {codec}, {share} of what all files add.",
+            f"{names} {verb} an estimated {seconds_text(heavy.seconds)} to a cold "
+            f"start of {where} with {codec}, {share} of what all files add.",
             location=Location("payload", heavy.files[0].path),
             subject={"app": launch.launch_set.app},
             evidence=_evidence(context, launch, heavy),
