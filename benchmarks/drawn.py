@@ -41,7 +41,7 @@ from pathlib import Path
 from craft_cli import EmitterMode, emit
 from snapcraft_compression_advisor.host.advisor import Advisor
 from snapcraft_compression_advisor.host.artifact import Artifact
-from snapcraft_compression_advisor.lint.all_rules import ALL_RULES
+from snapcraft_compression_advisor.lint.rules import ALL_RULES
 from snapcraft_compression_advisor.lint.run import run_rules
 from snapcraft_compression_advisor.lint.run import make_selection
 
