@@ -143,17 +143,13 @@ def same_build(path: str, snap_name: str, baseline: LintReport) -> LintedPayload
     ]
     if len(known) == 1:
         return known[0]
-    likenesses: tuple[Callable[[str], str], ...] = (str, _file_name, _architecture)
+    likenesses: tuple[Callable[[str], str], ...] = (
+        str,
+        lambda each: PurePath(each).name,
+        lambda each: PurePath(each).stem.rpartition("_")[2],
+    )
     for likeness in likenesses:
         alike = [each for each in known if likeness(each.path) == likeness(path)]
         if alike:
             return alike[0] if len(alike) == 1 else None
     return None
-
-
-def _file_name(path: str) -> str:
-    return PurePath(path).name
-
-
-def _architecture(path: str) -> str:
-    return PurePath(path).stem.rpartition("_")[2]

@@ -60,11 +60,16 @@ class Selection:
     ignore: tuple[Selector, ...] = ()
     severities: Mapping[str, Severity]
 
-    def wants(self, rule: str) -> bool:
-        """Return whether a rule is to be checked on any file."""
-        chosen = not self.select or any(each.fits(rule) for each in self.select)
+    def wants(self, rule: str, path: str | None = None) -> bool:
+        """Return whether a rule is to look at a file, or at any if none is given."""
+        chosen = not self.select or any(
+            each.fits(rule) and (path is None or each.covers(path))
+            for each in self.select
+        )
         return chosen and not any(
-            each.pattern is None and each.fits(rule) for each in self.ignore
+            each.fits(rule)
+            and (each.pattern is None or (path is not None and each.covers(path)))
+            for each in self.ignore
         )
 
     def names(self, rule: str) -> bool:
@@ -77,15 +82,6 @@ class Selection:
         return any(
             each.pattern is not None and each.fits(rule)
             for each in (*self.select, *self.ignore)
-        )
-
-    def wants_path(self, rule: str, path: str) -> bool:
-        """Return whether a rule is to look at a file."""
-        chosen = not self.select or any(
-            each.fits(rule) and each.covers(path) for each in self.select
-        )
-        return chosen and not any(
-            each.fits(rule) and each.covers(path) for each in self.ignore
         )
 
     def severity(self, rule: str, default: Severity) -> Severity:
@@ -197,12 +193,12 @@ def failing(report: LintReport) -> list[Finding]:
 def _findings(rule: Rule, context: Context, selection: Selection) -> Iterator[Finding]:
     by_path = selection.is_by_path(rule.id)
     if by_path:
-        context = _narrow(context, partial(selection.wants_path, rule.id))
+        context = _narrow(context, partial(selection.wants, rule.id))
     for finding in rule.check(context):
         kept = finding
         if by_path:
             paths = _paths(finding)
-            wanted = [path for path in paths if selection.wants_path(rule.id, path)]
+            wanted = [path for path in paths if selection.wants(rule.id, path)]
             if paths and not wanted:
                 continue
             kept = replace(

@@ -167,20 +167,16 @@ class Reach:
     ) -> str | None:
         """Return a name of our library that the other snap lacks and a file has."""
         entries = found.snap.inventory.entries
+        raw_bytes = self._payload.inventory.raw_bytes
         for name in names:
             if posixpath.join(found.folder, name) in entries:
                 continue
-            if not self._is_searched:
+            if is_far(self._payload) or raw_bytes > SEARCHED_MAX_BYTES:
                 return _UNREAD.format(found.snap.snap.name, name)
             for path in self._naming.get(name, ()):
                 if path != own.path:
                     return _NAMED.format(found.snap.snap.name, name, path)
         return None
-
-    @property
-    def _is_searched(self) -> bool:
-        raw_bytes = self._payload.inventory.raw_bytes
-        return not is_far(self._payload) and raw_bytes <= SEARCHED_MAX_BYTES
 
     @cached_property
     def _naming(self) -> Mapping[str, set[str]]:

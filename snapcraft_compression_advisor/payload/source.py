@@ -241,15 +241,23 @@ def open_payload(path: Path) -> Iterator[Payload]:
     :raises BadDataError: if it is neither, or broken.
     :raises StorageError: if it changes meanwhile.
     """
-    if _is_directory(path):
+    try:
+        status = path.stat()
+    except OSError as error:
+        message = f"Cannot open {str(path)!r}: {error.strerror}"
+        raise NoInputError(message, resolution=_NAME_ONE) from error
+    if stat.S_ISDIR(status.st_mode):
         if os.access(path, os.R_OK | os.X_OK) and not is_prime_directory(path):
             raise _no_metadata(path)  # before anything is listed: it may be large
         yield DirectoryPayload(path)
         return
+    if not stat.S_ISREG(status.st_mode):
+        message = f"{str(path)!r} is neither a directory nor a file"
+        raise BadDataError(message, resolution=_NAME_ONE)
     from ..squashfs.image import Image  # noqa: PLC0415 # a directory has none
 
     state = PayloadState(path)
-    state.note("", path.stat())
+    state.note("", status)
     with Image.open(path) as image:
         yield SnapPayload(path, image, state.name())
 
@@ -273,18 +281,6 @@ def _data_ranges(descriptor: int, size_bytes: int) -> Iterator[tuple[int, int]]:
             raise
         end = os.lseek(descriptor, start, os.SEEK_HOLE)
         yield start, end
-
-
-def _is_directory(path: Path) -> bool:
-    try:
-        mode = path.stat().st_mode
-    except OSError as error:
-        message = f"Cannot open {str(path)!r}: {error.strerror}"
-        raise NoInputError(message, resolution=_NAME_ONE) from error
-    if not stat.S_ISDIR(mode) and not stat.S_ISREG(mode):
-        message = f"{str(path)!r} is neither a directory nor a file"
-        raise BadDataError(message, resolution=_NAME_ONE)
-    return stat.S_ISDIR(mode)
 
 
 def _read_metadata(payload: DirectoryPayload | SnapPayload) -> SnapMetadata:
@@ -326,9 +322,8 @@ def component_name(prime_dir: Path) -> str:
     except OSError as error:
         message = f"Cannot read {str(path)!r}: {error.strerror}"
         raise NoInputError(message, resolution="Rebuild the component.") from error
-    metadata = parse_component_yaml(text, where=str(path))
-    _, name = split_component_name(metadata.name)
-    return name or metadata.name
+    name = parse_component_yaml(text, where=str(path)).name
+    return split_component_name(name)[1] or name
 
 
 def find_payload(directory: Path) -> Path:

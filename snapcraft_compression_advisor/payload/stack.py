@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -244,9 +244,23 @@ def check_stack(
     :raises UsageError: if one is of another type, another track or another
         architecture, or the same is given twice.
     """
-    _check_names([*bases, *contents])
+    paths: dict[str, Payload] = {}
+    for each in (*bases, *contents):
+        first = paths.setdefault(each.snap.name, each)
+        if first is not each:
+            message = (
+                f"Snap {each.snap.name!r} is given twice: {str(first.path)!r} and "
+                f"{str(each.path)!r}"
+            )
+            raise UsageError(message, resolution="Specify one of them.")
     for base in bases:
-        _check_type(base)
+        if base.snap.type not in BASE_TYPES:
+            message = (
+                f"{str(base.path)!r} isn't a base: {base.snap.name} has the type "
+                f"{base.snap.type!r}"
+            )
+            resolution = "Specify a content snap with --content ('contents' in the "
+            raise UsageError(message, resolution=f"{resolution}policy).")
         wanted = {snap.snap.base_name for snap in snaps}
         if base.snap.name not in wanted:
             raise _other_base(base, snaps[0].snap, wanted)
@@ -286,28 +300,6 @@ def _check_architecture(other: Payload, snap: Payload) -> None:
         raise UsageError(
             message, resolution=f"Specify {other.snap.name} for the same architecture."
         )
-
-
-def _check_names(snaps: Iterable[Payload]) -> None:
-    paths: dict[str, Payload] = {}
-    for snap in snaps:
-        first = paths.setdefault(snap.snap.name, snap)
-        if first is not snap:
-            message = (
-                f"Snap {snap.snap.name!r} is given twice: {str(first.path)!r} and "
-                f"{str(snap.path)!r}"
-            )
-            raise UsageError(message, resolution="Specify one of them.")
-
-
-def _check_type(base: Payload) -> None:
-    if base.snap.type not in BASE_TYPES:
-        message = (
-            f"{str(base.path)!r} isn't a base: {base.snap.name} has the type "
-            f"{base.snap.type!r}"
-        )
-        resolution = "Specify a content snap with --content ('contents' in the policy)."
-        raise UsageError(message, resolution=resolution)
 
 
 def _other_base(base: Payload, snap: SnapMetadata, wanted: set[str]) -> UsageError:

@@ -36,8 +36,7 @@ _REMEDY = "Pack with xz or lzo"
     "Mainline squashfs has gzip since 2.6.29, lzo since 2.6.36, xz since 2.6.38, lz4 "
     "since 3.19 and zstd since 4.14; a target may declare fewer codecs. Without "
     "targets, the rule assumes kernel 4.4 of Ubuntu 16.04 and Ubuntu Core 16, the "
-    "oldest that snapd runs on: it fires for a snap of that base, and is undecided for "
-    "others.",
+    "oldest for snapd: it fires for a snap of that base, and is undecided for others.",
     why="If the kernel can't mount a snap, the snap can't be installed. All kernels "
     "that snapd supports have xz and lzo, except some vendor kernels.",
     how_to_fix="Pack with xz or lzo, or declare the kernels that the snap is for as "
@@ -124,11 +123,10 @@ def codec_not_accepted(rule: Rule, context: Context) -> Iterator[Finding]:
     fails_if="The policy has `kernels`, and a device by itself gives another verdict "
     "with one of these kernels than with another.",
     why="Kernels differ in how often they decompress a block (snapd mounts without "
-    "`threads=`, so with as many decompressors as each has by default). So lzo can be "
-    "worth its size with one and not with another, on the same device.",
-    how_to_fix="Decide for the kernel that most users have, and remove the others from "
-    "`kernels`. A recorded launch, specified as `launch-profile`, narrows the "
-    "intervals.",
+    "`threads=`, so each uses its default). So lzo can be worth its size with one and "
+    "not with another, on the same device.",
+    how_to_fix="Decide for the kernel that most users have, and remove the others "
+    "from `kernels`. A recorded launch (`launch-profile`) narrows the intervals.",
     options={"kernels": "systems whose kernels the devices may have"},
     unasked=lambda context: (
         None if context.policy.kernels else "compression-advisor.yaml names no kernels"

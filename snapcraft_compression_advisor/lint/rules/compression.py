@@ -60,18 +60,17 @@ _ADVICE_OPTIONS: Mapping[str, str] = {
     severity="warning",
     summary="lzo would make cold launches faster and is worth its size.",
     fails_if="The snap isn't packed with lzo, but lzo would be worth its size: on "
-    "every device, at both ends of the interval, it saves at least `min-saving` "
-    "per cold launch of the deciding app, and its larger download pays for itself "
-    "within `max-launches`, or saves time over a month if `refresh` is set. The rule "
-    "also fires if only lzo meets "
-    "`max-cold-start`. If the interval doesn't decide this, the finding is "
+    "every device, at both ends of the interval, it saves at least `min-saving` per "
+    "cold launch of the deciding app, and its larger download pays for itself within "
+    "`max-launches`, or over a month if `refresh` is set. The rule also fires if only "
+    "lzo meets `max-cold-start`. If the interval doesn't decide this, the finding is "
     "undecided. If one of the policy's targets can't decompress lzo, the rule is "
     "skipped.",
     why="xz decompresses about 50 MB/s, lzo several hundred. A launch waits for every "
     "block that it reads, so a large launch set takes seconds longer with xz.",
     how_to_fix="Set `compression: lzo` in snapcraft.yaml. `--fix` does this, and "
-    "gives components without a key the compression that they inherit now. If the "
-    "finding is undecided, record a launch and specify it as `launch-profile`.",
+    "keeps the compression of components that inherit it. If the finding is undecided, "
+    "record a launch and specify it as `launch-profile`.",
     options={
         **_ADVICE_OPTIONS,
         "targets": "systems that must be able to mount the snap",
@@ -90,12 +89,11 @@ def lzo_would_gain(rule: Rule, context: Context) -> Iterator[Finding]:
     severity="warning",
     summary="lzo makes the image larger without a gain that is worth it.",
     fails_if="The snap is packed with lzo, its image is more than 1 % larger than "
-    "with xz, and lzo isn't worth its size: it saves less than `min-saving` per "
-    "cold launch of the deciding app, or its larger download doesn't pay for "
-    "itself within `max-launches`, or over a month if `refresh` is set. The rule "
-    "doesn't fire if lzo meets "
-    "`max-cold-start` and xz would exceed it. If the interval doesn't decide "
-    "this, the finding is undecided.",
+    "with xz, and lzo isn't worth its size: it saves less than `min-saving` per cold "
+    "launch of the deciding app, or its larger download doesn't pay for itself within "
+    "`max-launches`, or over a month if `refresh` is set. The rule doesn't fire if "
+    "only lzo meets `max-cold-start`. If the interval doesn't decide this, the finding "
+    "is undecided.",
     why="Every user downloads the larger image at every refresh. A launch that reads "
     "few blocks gains nothing from lzo.",
     how_to_fix="Set `compression: xz` in snapcraft.yaml. `--fix` does this. If the "
@@ -281,12 +279,11 @@ def _launches_text(count: float) -> str:
     "95 % of their length or more with the snap's codec. Blocks shorter than 4 KiB are "
     "left out. The blocks of a built snap are measured, those of a prime directory are "
     "estimated. If the interval includes a quarter, the finding is undecided.",
-    why="Media, archives and other compressed data don't become smaller when they are "
-    "compressed again, so the codec hardly matters for them. Archives also hide their "
-    "contents: equal files inside them are stored more than once, and deltas grow.",
+    why="Media and archives don't become smaller when they are compressed again, so "
+    "the codec hardly matters for them. Archives also hide their contents: equal files "
+    "inside them are stored more than once, and deltas grow.",
     how_to_fix="Ship archives unpacked or without compression, use smaller media, or "
-    "move what few users need into a component or a download. If the data has to stay, "
-    "ignore the rule.",
+    "move what few users need into a component or a download. Else ignore the rule.",
     options={
         "select, ignore": "path patterns that leave files out, such as `SCA105:*.webm`"
     },

@@ -31,8 +31,7 @@ _NEGLIGIBLE = Policy().negligible_growth
     severity="info",
     summary="snapcraft.yaml has no `compression` key.",
     fails_if="The project file has no `compression` key at its root, or the key is "
-    "null. Without a project file, the rule is skipped. It also skips components, "
-    "which inherit the snap's compression.",
+    "null. Without a project file, and for components, the rule is skipped.",
     why="snapcraft then packs with xz, or with lzo if the project uses one of the "
     "extensions kde-neon, kde-neon-6 and kde-neon-qt6. An explicit key makes the "
     "choice visible in reviews, and keeps it if a default or an extension changes.",
@@ -75,11 +74,10 @@ def key_implicit(rule: Rule, context: Context) -> Iterator[Finding]:
     "`components` says that nothing waits for its files and lzo makes its image more "
     "than 1 % larger than xz; or inherits xz although `components` says that a start "
     "waits for all of its files and lzo saves at least `min-saving` on each device. "
-    "The sizes are estimated from the component's files in "
-    "`partitions/component/NAME/prime`. If these files aren't there, or the interval "
-    "includes the limit, or a component inherits lzo and `components` doesn't say what "
-    "is read of it, the finding is undecided, and has what reading all of it takes "
-    "with each codec.",
+    "The sizes are estimated from the files in `partitions/component/NAME/prime`. If "
+    "these aren't there, or the interval includes the limit, or a component inherits "
+    "lzo and `components` doesn't say what is read of it, the finding is undecided, "
+    "and has what reading all of it takes with each codec.",
     why="The project chose the compression for the files that the snap's launch reads. "
     "What reads a component isn't known from its files: fonts may be read by nothing, "
     "but a server waits for all of its model's weights.",
@@ -242,9 +240,8 @@ def _now(label: str, context: Context) -> Evidence:
     summary="The previous snap was packed with a different codec.",
     fails_if="With `--previous FILE`: the previously published snap of the same name "
     "is packed with a different codec than this one.",
-    why="A new codec changes every block, so the next refresh downloads the whole "
-    "image, and launch time and size change for all users. Such a change should be "
-    "deliberate.",
+    why="A new codec changes every block: the next refresh downloads the whole image, "
+    "and launches and size change for all users. Such a change should be deliberate.",
     how_to_fix="If the change is deliberate, ignore the rule for this release. "
     "Otherwise, set `compression` to the previous codec.",
     unasked=lambda context: None if context.previous else "--previous isn't given",

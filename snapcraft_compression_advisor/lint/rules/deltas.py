@@ -56,13 +56,13 @@ _DeltaRule = partial(
     id="SCA603",
     severity="error",
     summary="A refresh from the baseline downloads more than its budget.",
-    fails_if="The delta from the baseline is larger than `max-refresh-size`, even "
-    "at the low end of its interval. If the interval includes the budget, the finding "
-    "is undecided. xdelta3 makes the delta that `refresh.deltas` names; by default a "
-    "plain one, which is what snapd asks for. A plain one to a prime directory is "
-    "estimated, with the snap's codec. A percentage is of the image. If the baseline "
-    "is a report, or xdelta3 isn't installed, the delta isn't known, and the finding "
-    "is undecided. Without `--baseline` or without the budget, the rule is skipped.",
+    fails_if="The delta from the baseline is larger than `max-refresh-size` (a "
+    "percentage is of the image), even at the low end of its interval. If the interval "
+    "includes the budget, the finding is undecided. xdelta3 makes the delta that "
+    "`refresh.deltas` names, by default a plain one, as snapd asks for; a plain one to "
+    "a prime directory is estimated, with the snap's codec. If the baseline is a "
+    "report, or xdelta3 isn't installed, the finding is undecided. Without "
+    "`--baseline` or without the budget, the rule is skipped.",
     why="Every user downloads the delta at each refresh, on metered links too. It can "
     "be thirty times as large as what was changed.",
     how_to_fix="See SCA604 to SCA607 for files that needn't be in the delta. Keep what "
@@ -179,12 +179,11 @@ ARCHIVE_RECOMPRESSED = _DeltaRule(
     "xz) of at most 32 MiB differs from the baseline's, but holds the same. "
     f"{_WHEN}",
     why="An archive holds times, an order, and what a compressor made of its members. "
-    "If any of these differ, so do all bytes after them, and the delta holds them "
-    "again. The image compresses the members anyway.",
+    "If any of these differ, so do all bytes after them. The image compresses the "
+    "members anyway.",
     how_to_fix="Set SOURCE_DATE_EPOCH, sort the members, and pin the version of the "
-    "tool: `jar --date`, `zip -X`, `gzip -n`. Or store the members uncompressed "
-    "(`jar -0`, `zip -0`): the image is about as large, and only what changed is in "
-    "the delta.",
+    "tool: `jar --date`, `zip -X`, `gzip -n`. Or store the members uncompressed (`jar "
+    "-0`, `zip -0`): the image is about as large, and the delta much smaller.",
     judge=_judge_changes(
         "recompressed", "is an archive packed again", "are archives packed again"
     ),
@@ -216,8 +215,7 @@ CACHE_UNSTABLE = _DeltaRule(
     f"is made of have the same paths and contents. {_WHEN}",
     why="Such a cache holds when its sources were changed, or in which order it found "
     "them. Tried with Debian 12's tools: Python's bytecode and the caches of "
-    "fontconfig and mandb hold times; none of them depends on the order. One byte that "
-    "differs changes the compressed data block that holds it.",
+    "fontconfig and mandb hold times; none depends on the order.",
     how_to_fix="Before the caches are made, set the times of their sources: `find "
     "$CRAFT_PRIME -exec touch -h -d @$SOURCE_DATE_EPOCH {} +`. Compile Python with "
     "`python3 -m compileall --invalidation-mode unchecked-hash`.",

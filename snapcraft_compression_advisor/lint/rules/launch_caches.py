@@ -131,15 +131,15 @@ ICON_THEME = _CacheRule(
     remedy="Run gtk-update-icon-cache on the theme at the end of the build",
     summary="An icon theme's cache is missing or ignored.",
     fails_if="A theme below `share/icons` has at least 100 icons, GTK or Qt is there "
-    "to look them up, and `icon-theme.cache` is missing. In a built snap, the rule "
-    "also fires if the cache is older than the theme's directory, because GTK and Qt "
-    "then ignore it. In a prime directory, times may come from copying, so the rule "
-    "doesn't compare them. It doesn't read the cache. " + _WHEN,
+    "to look them up, and `icon-theme.cache` is missing or, in a built snap, older "
+    "than the theme's directory, so that GTK and Qt ignore it. In a prime directory, "
+    "times may come from copying, so the rule doesn't compare them. It doesn't read "
+    "the cache. " + _WHEN,
     why="Without the cache, a launch lists every directory of the theme, which takes "
     "hundreds of reads of the image's tables.",
-    how_to_fix="Run `gtk-update-icon-cache --force $CRAFT_PRIME/usr/share/icons/THEME` "
-    "in `override-prime` of the part that is primed last, so that nothing changes the "
-    "directory afterwards.",
+    how_to_fix="Run `gtk-update-icon-cache --force "
+    "$CRAFT_PRIME/usr/share/icons/THEME` in `override-prime` of the part that is "
+    "primed last.",
     judge=_cache_judge("icon-theme", "The cache of an icon theme"),
 )
 
@@ -149,12 +149,11 @@ FONTS = _CacheRule(
     remedy="Run fc-cache during the build, or ship fewer fonts",
     summary="fontconfig has no valid cache of the snap's fonts.",
     fails_if="At least ten fonts below `usr/share/fonts` are in directories without a "
-    "cache in `var/cache/fontconfig`, or with a cache that fontconfig ignores: "
-    "one made when the directory's modification time had nanoseconds, which "
-    "images don't keep, or, in a built snap, one made for another time than the "
-    "image records. fontconfig finds caches by the directory's path at run time; "
-    "unless a layout or the base `bare` fixes that path, a missing cache is "
-    "undecided. " + _WHEN,
+    "cache in `var/cache/fontconfig`, or with one that fontconfig ignores: made when "
+    "the directory's time had nanoseconds, which images don't keep, or, in a built "
+    "snap, for another time than the image records. fontconfig finds caches by the "
+    "directory's path at run time; unless a layout or the base `bare` fixes that path, "
+    "a missing cache is undecided. " + _WHEN,
     why="Without a cache, every user's first launch, also after each refresh, opens "
     "every font to write one.",
     how_to_fix="Set the times of the font directories to a whole second (`touch -d "
@@ -169,9 +168,8 @@ GIO_MODULES = _CacheRule(
     remedy="Run gio-querymodules on the directory during the build",
     summary="`giomodule.cache` is missing or incomplete.",
     fails_if="A directory `gio/modules` contains modules (`lib*.so`), but has no "
-    "`giomodule.cache`, or one that doesn't name all of them. In a built snap, "
-    "the rule also fires if the list is older than a module, because GIO then "
-    "ignores its entry. " + _WHEN_LISTED,
+    "`giomodule.cache`, or one that doesn't name all of them, or that is, in a built "
+    "snap, older than a module, so that GIO ignores its entry. " + _WHEN_LISTED,
     why="GIO loads every module that isn't in the list, with all libraries that the "
     "module needs, only to ask what it is for.",
     how_to_fix="Run `gio-querymodules "
@@ -185,12 +183,11 @@ PYTHON_BYTECODE = _CacheRule(
     remedy="Run python3 -m compileall on the directory during the build",
     summary="Python compiles modules at every launch.",
     fails_if="A module that a launch imports has no bytecode for the Python of the "
-    "snap or its base, or has bytecode made from a source of another length. In a "
-    "built snap, the rule also fires if the bytecode records another source time than "
-    "the image, because Python compares them; in a prime directory, if it is later "
-    "than SOURCE_DATE_EPOCH, which a pack gives the sources. The rule skips tests, and "
-    "bytecode that Python checks by a hash or not at all. It checks up to 128 bytecode "
-    "files of a directory. " + _WHEN,
+    "snap or its base, or has bytecode made from a source of another length; in a "
+    "built snap, also of another time than the image records; in a prime directory, of "
+    "one later than SOURCE_DATE_EPOCH, which a pack gives the sources. The rule skips "
+    "tests, and bytecode that Python checks by a hash or not at all. It checks up to "
+    "128 bytecode files of a directory. " + _WHEN,
     why="A snap is read-only, so Python can't keep what it compiles: it compiles the "
     "modules again at every launch.",
     how_to_fix="Compile during the build, in a way that doesn't depend on times: "

@@ -67,17 +67,17 @@ def _no_costs(context: Context) -> str | None:
     severity="info",
     summary="A few files take most of a cold launch's added time.",
     fails_if="On one of the devices, at most three files take at least half of what "
-    "reading and decompressing add to a cold launch, and at least 0.25 s. Both are "
-    "judged at the low end of their intervals; if only the high end reaches the "
-    "threshold, the finding is undecided. A guessed launch set may lack files that the "
-    "launch reads, which makes the share uncertain; a recorded one is complete.",
+    "reading and decompressing add to a cold launch, and at least 0.25 s, both at the "
+    "low end of their intervals. If only the high end reaches the threshold, the "
+    "finding is undecided. A guessed launch set may lack files, which makes the share "
+    "uncertain; a recorded one is complete.",
     why="These are the files to look into first: making one of them smaller, or "
     "reading it later, changes the launch more than anything else except the codec.",
-    how_to_fix="Strip the files, leave out what isn't used, link or bundle code in the "
-    "order in which the start needs it, or load the files after the window appears. "
+    how_to_fix="Strip the files, leave out what isn't used, bundle code in the order "
+    "in which the start needs it, or load the files after the window appears. "
     "`compression-advisor trim` prints filters for what isn't needed, and "
-    "`compression-advisor prefetch` reads the rest ahead. The evidence also shows what "
-    "the files cost with lzo.",
+    "`compression-advisor prefetch` reads the rest ahead. The evidence also has their "
+    "cost with lzo.",
     options={
         "apps": "target apps",
         "devices": "devices to estimate for",
@@ -190,12 +190,11 @@ def _evidence(
     summary="A launch that has to be recorded was only guessed.",
     fails_if="The policy has `record` with `required: true` for a target app, and its "
     "launch is guessed because of `--no-record`. The finding is always undecided: "
-    "nothing was started, so whether the app starts, and what it reads, isn't known.",
+    "whether the app starts, and what it reads, isn't known.",
     why="In CI on pull requests of strangers, nothing of the snap may be started. A "
     "guess doesn't show that the app still starts, so it can't pass for a recording.",
-    how_to_fix="Nothing in the snap has to change. Record where the snap is trusted, "
-    "as on the main branch: leave out `--no-record`, or specify a recording as "
-    "`launch-profile`.",
+    how_to_fix="Record where the snap is trusted, as on the main branch: leave out "
+    "`--no-record`, or specify a recording as `launch-profile`.",
     options={"record": "launches to record", "launch-profile": "recorded launches"},
 )
 def launch_not_recorded(rule: Rule, context: Context) -> Iterator[Finding]:
@@ -224,8 +223,8 @@ def launch_not_recorded(rule: Rule, context: Context) -> Iterator[Finding]:
     "the same) isn't in the snap. The rule skips prime directories of the bases "
     "`core26` and `bare`, for which snapcraft makes the directory while it packs.",
     why="snapd has to cover the snap's root directory with a writable copy of it (a "
-    "mimic) to make the directory, before the app starts. No compression saves that. "
-    "With base `core26` or `bare`, `snap pack` refuses the snap.",
+    "mimic) to make the directory, before the app starts. With base `core26` or "
+    "`bare`, `snap pack` refuses the snap.",
     how_to_fix="Make the directory in a part: `mkdir -p $CRAFT_PART_INSTALL/gnome`.",
 )
 def target_missing(rule: Rule, context: Context) -> Iterator[Finding]:

@@ -87,8 +87,8 @@ def owners(rule: Rule, context: Context) -> Iterator[Finding]:
     "contains a symbolic link whose mode isn't 0777, or a root directory or `meta` "
     "that not everybody can list. In a prime directory the finding is a warning. For "
     "bases and `os`, for which the store lists exceptions by name, it is undecided.",
-    why="The store's review refuses them (`squashfs_files`) unless the snap's name is "
-    "on its list of exceptions. It unpacks without root, which loses devices and "
+    why="The store's review refuses them (`squashfs_files`) unless its list of "
+    "exceptions names the snap. It unpacks without root, which loses devices and "
     "set-user-id bits, so the repack differs as well.",
     how_to_fix="Change the modes in the part's `override-prime` (`chmod u-s,g-s`, "
     "`chmod 755 meta`), and remove devices and sockets.",
@@ -255,7 +255,7 @@ _FIRST_BROKEN, _FIRST_FIXED = (4, 7), (4, 7, 5)
     fails_if="A file of two or more data blocks (128 KiB) holds nothing but holes, as "
     "`truncate -s 1M` makes it, and this machine's mksquashfs is 4.7 to 4.7.4. If it "
     "is another version, or the snap is built already, the finding is undecided, "
-    "because `snap pack` uses snapd's own mksquashfs, which is 4.7.4 since snapd 2.75.",
+    "because `snap pack` uses snapd's own, which is 4.7.4 since snapd 2.75.",
     why="These versions have a race: now and then they write a wrong image of such a "
     "file (squashfs-tools issue 339). They also miss some duplicates of huge files "
     "(issue 341). Both are fixed in 4.7.5.",

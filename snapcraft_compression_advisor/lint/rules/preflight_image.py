@@ -217,9 +217,9 @@ def padding(rule: Rule, context: Context) -> Iterator[Finding]:
     "the file: snapd then rebuilds a different image and downloads the whole one.",
     why="This format (snapd 2.75 and later, experimental: `snap set system "
     "experimental.snap-delta-format=true`; `snap delta` in 2.76) takes the difference "
-    "of the unpacked contents. The user's machine packs the new image with the codec, "
-    "time and flags in the delta's header. Such deltas are smaller than plain xdelta3 "
-    "between compressed images, which snapd uses otherwise (`snap/squashfs/delta.go`).",
+    "of the unpacked contents, and the user's machine packs the new image with the "
+    "codec, time and flags in the delta's header. Such deltas are smaller than those "
+    "of the images, which snapd uses otherwise (`snap/squashfs/delta.go`).",
 )
 def no_snap_delta(rule: Rule, context: Context) -> Iterator[Finding]:
     """Yield a finding if snapd makes no snap-aware delta of the image."""

@@ -24,13 +24,13 @@ _CAUSES = 3
     id="SCA601",
     severity="warning",
     summary="A cold launch takes longer than in the baseline.",
-    fails_if="A cold launch of an app on a device takes longer than in the baseline by "
-    "more than `max-launch-growth`, even at the low end of the difference's "
-    "interval. The default is 0.1 s, which people still perceive as immediate. If the "
-    "baseline is the previous `.snap`, what both launches share cancels out. If it is "
-    "a report, only the intervals of both launches are known, so few differences are "
-    "decided. If only the middle of the difference exceeds the budget, the finding is "
-    "undecided. Without `--baseline`, the rule is skipped.",
+    fails_if="A cold launch of an app on a device takes longer than in the baseline "
+    "by more than `max-launch-growth` (default 0.1 s, which people perceive as "
+    "immediate), even at the low end of the difference's interval. If only its middle "
+    "exceeds the budget, the finding is undecided. If the baseline is the previous "
+    "`.snap`, what both launches share cancels out; if it is a report, only the "
+    "intervals of both are known, so few differences are decided. Without "
+    "`--baseline`, the rule is skipped.",
     why="Launches slow down one file at a time. The cause is obvious when the change "
     "is made, but not a year later.",
     how_to_fix="Check the files that the finding names, or run `compression-advisor "
@@ -74,8 +74,8 @@ def launch_slower(rule: Rule, context: Context) -> Iterator[Finding]:
     fails_if="The image is larger than in the baseline by more than "
     "`max-image-growth`, even at the low end of the difference's interval. If the "
     "interval includes the budget, or a size isn't known, the finding is undecided. "
-    "Sizes of built snaps are measured, those of prime directories are estimated. "
-    "Without `--baseline` or without the budget, the rule is skipped.",
+    "Built snaps are measured, prime directories estimated. Without `--baseline` or "
+    "without the budget, the rule is skipped.",
     why="Every user downloads the growth, and keeps it on disk in two or three "
     "revisions.",
     how_to_fix="Run `compression-advisor diff` on both builds to see which files made "

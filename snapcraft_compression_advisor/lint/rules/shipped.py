@@ -74,7 +74,8 @@ def _judge_weight(
     if codec is None:
         return
     trial = context.analysis.trial.codecs
-    limit = _least_bytes(trial["xz"].image_bytes)
+    with_xz = trial["xz"].image_bytes
+    limit = max(LEAST_BYTES, LEAST_SHARE * with_xz.mid if with_xz else 0.0)
     sure = [file for file in files if file.doubt is None]
     stored, doubts = _stored_bytes(context, sure, codec), set[str]()
     if stored.low < limit:
@@ -117,10 +118,10 @@ DEBUG_SYMBOLS = _ShippedRule(
     why="No launch reads them, but every user downloads them. They can be as large as "
     "all code.",
     how_to_fix="Build with `-s` or `install --strip`, or run `strip --strip-unneeded` "
-    "in `override-build`. Keep the debug files outside the snap. Test the stripped "
-    "program. Files that `strip` would break aren't named: with bytes behind their "
-    "sections (a single file of .NET, an AppImage), or with loaded bytes that no "
-    "section names (single executables of node and bun, libraries of wheels).",
+    "in `override-build`, and test the program. Keep the debug files outside the snap. "
+    "Files that `strip` would break aren't named: with bytes behind their sections (a "
+    "single file of .NET, an AppImage), or with loaded bytes that no section names "
+    "(single executables of node and bun, libraries of wheels).",
     judge=_needless_judge("debug-symbols", "Debug information and symbol tables"),
 )
 
@@ -182,9 +183,8 @@ PACKAGE_CACHES = _ShippedRule(
     "`.npm/_cacache`, …) are a significant part of the image. If the snap also ships "
     "apt, dpkg or rpm, which may need their data, the finding is undecided. " + _WHEN,
     why="They speed up the next installation, which never happens in a snap.",
-    how_to_fix="Leave them out of the part (`prime: [-var/lib/apt, -var/cache]`), or "
-    "tell the tool to keep no cache: `pip install --no-cache-dir`, `npm ci --cache "
-    "/tmp/npm`. " + _FILTERS,
+    how_to_fix="Leave them out (`prime: [-var/lib/apt, -var/cache]`), or let the tool "
+    "keep none: `pip install --no-cache-dir`, `npm ci --cache /tmp/npm`. " + _FILTERS,
     judge=_needless_judge("package-caches", "Caches and databases of package managers"),
 )
 
@@ -193,14 +193,13 @@ PACKAGE_CACHES = _ShippedRule(
     id="SCA307",
     remedy="Ship only one of them" + _PRINTED,
     summary="The snap ships a library in several versions.",
-    fails_if="Libraries that are beside another version with the same soname, to which "
-    "the links point, are a significant part of the image. If two versions of a "
-    "library are in two directories, the finding is undecided, because search paths "
-    "decide which one is loaded. Equal files aren't findings: images store them once "
-    "(SCA504 names those that don't). " + _WHEN,
-    why="The loader takes one version of a library. The others are downloaded for "
-    "nothing, and may be loaded by accident. They come from parts that stage different "
-    "versions.",
+    fails_if="Libraries that are beside another version with the same soname, to "
+    "which the links point, are a significant part of the image. If the versions are "
+    "in two directories, the finding is undecided, because search paths decide which "
+    "one is loaded. Equal files aren't findings: images store them once (SCA504 names "
+    "those that don't). " + _WHEN,
+    why="The loader takes one version of a library. The others, which come from parts "
+    "that stage them, are downloaded for nothing, and may be loaded by accident.",
     how_to_fix="Leave the older version out of its part with `stage` or `prime`. "
     + _FILTERS,
 )
@@ -222,11 +221,10 @@ def duplicated_content(rule: Rule, context: Context) -> Iterator[Finding]:
     remedy="Take these libraries from the base or the content snap" + _PRINTED,
     summary="The snap ships libraries that its base or a content snap has.",
     fails_if="Libraries identical to those of a base or content snap given with "
-    "`--base` or `--content` are a significant part of the image. If only their "
-    "names are known to be in the base, or the other snap has other builds, or an "
-    "app's search path may not lead there, the finding is undecided. For a classic "
-    "snap, which doesn't use its base's files, and for libc and libstdc++, the rule "
-    "needs the base itself. " + _WHEN,
+    "`--base` or `--content` are a significant part of the image. If only their names "
+    "are known to be in the base, or the other snap has other builds, or an app's "
+    "search path may not lead there, the finding is undecided. For a classic snap, and "
+    "for libc and libstdc++, the rule needs the base itself. " + _WHEN,
     why="Users download and cache them twice, and they miss the base's security "
     "updates.",
     how_to_fix="Leave them out of the part (`prime: [-usr/lib/*/libz.so.*]`), and test "
@@ -287,11 +285,6 @@ def _stored_bytes(
             part = stored.freed_by_parts(file.path, file.parts, codec)
             total += part or Interval.exactly(0)
     return total
-
-
-def _least_bytes(image_bytes: Interval | None) -> float:
-    """Return how many bytes of the image are worth a finding."""
-    return max(LEAST_BYTES, LEAST_SHARE * image_bytes.mid if image_bytes else 0.0)
 
 
 def _common_place(files: Sequence[NeedlessFile]) -> Location | None:
