@@ -26,13 +26,17 @@ from ..payload.stack import check_stack
 from ..payload.survey import take_survey
 from ..settings.load import Settings
 from ..settings.policy_file import POLICY_PLACES, ignored_policy_files
-from .artifact import (
+from .decision import (
     DEFAULT_COMPRESSION,
     Artifact,
     Decision,
     check_advice,
     check_budgets,
     decide,
+    show,
+    show_outcome,
+    write_key,
+    write_report,
 )
 from .guard import Result, SettingsError, harmless, judging
 from .project import (
@@ -43,32 +47,31 @@ from .project import (
     read_host_project,
     read_settings,
 )
-from .show import show, show_outcome, write_key, write_report
 
 FindAdvisor = Callable[[], "Advisor | None"]
-"""Returns who gives the advice, always the same; ``None`` if nobody can."""
+"""Returns who gives the advice, always the same; None if nobody can."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Advisor:
     """Advice on the artifacts of one project, each asked for once.
 
-    :param find_project_dir: returns the project's folder, absolute.
+    :param project_dir: absolute.
     :param find_parts: returns the project's parts, as far as extensions are applied.
-    :param find_apps: returns the names of its apps; ``None`` if they aren't known.
+    :param find_apps: returns the names of its apps; None if they aren't known.
     :param packing_with: the snap's compression, if its linter runs before the advice
         that follows.
     :param linted: directories and images that the linter has looked at.
     """
 
-    find_project_dir: Callable[[], Path]
-    find_parts: Callable[[], Parts]
+    project_dir: Path
+    find_parts: Callable[[], Parts] = dict
     find_apps: Callable[[], Collection[str] | None] = lambda: None
     packing_with: str | None = None
     linted: set[Path] = field(default_factory=set)
     _decisions: dict[Artifact, Decision | None] = field(default_factory=dict)
-    _asked: dict[Artifact, None] = field(default_factory=dict)
-    _concluded: set[Artifact] = field(default_factory=set)
+    _asked: set[Artifact] = field(default_factory=set)
+    _unconcluded: list[Artifact] = field(default_factory=list)
     _contexts: dict[Artifact, Context] = field(default_factory=dict)
     _unset: dict[Artifact, str] = field(default_factory=dict)
     """Why snapcraft.yaml couldn't be changed."""
@@ -82,7 +85,7 @@ class Advisor:
         :raises AdvisorError: if its snapcraft.yaml can't be read.
         """
         if self._project is None:
-            self._project = read_host_project(self.find_project_dir())
+            self._project = read_host_project(self.project_dir)
         return self._project
 
     @property
@@ -92,10 +95,11 @@ class Advisor:
         :raises SettingsError: if they are broken.
         """
         if self._settings is None:
-            folder = self.find_project_dir()
-            self._settings = read_settings(folder, self.find_parts(), os.environ)
-            for file in ignored_policy_files(folder):
-                place = file.relative_to(folder)
+            self._settings = read_settings(
+                self.project_dir, self.find_parts(), os.environ
+            )
+            for file in ignored_policy_files(self.project_dir):
+                place = file.relative_to(self.project_dir)
                 warn_of(f"{place} isn't read: {POLICY_PLACES}")
         return self._settings
 
@@ -119,10 +123,10 @@ class Advisor:
         except SettingsError:
             raise
         except Exception:  # noqa: BLE001 # then it can't be ruled out by them
-            return may_enforce(self.find_project_dir(), os.environ)
+            return may_enforce(self.project_dir, os.environ)
 
     def judging(self, action: Callable[[], Result], *, what: str) -> Result | None:
-        """Do what :func:`~snapcraft_compression_advisor.host.guard.judging` does."""
+        """Do something that a pack can do without; see :func:`~.guard.judging`."""
         return judging(action, what=what, enforces=self.enforces)
 
     def has_advised(self, prime_dir: Path) -> bool:
@@ -130,7 +134,7 @@ class Advisor:
         return any(each.prime_dir == prime_dir for each in self._asked)
 
     def snap_in(self, prime_dir: Path) -> Artifact | None:
-        """Return the snap of a directory, where advice on it was asked for before."""
+        """Return the snap of a directory, if advice on it was asked for before."""
         snaps = (each for each in self._decisions if each.component is None)
         return next((each for each in snaps if each.prime_dir == prime_dir), None)
 
@@ -152,13 +156,19 @@ class Advisor:
         :raises PolicyBrokenError: if they enforce a policy that isn't kept.
         """
         is_new = artifact not in self._asked
-        self._asked[artifact] = None
+        self._asked.add(artifact)
         decision = self.decision(artifact)
         if decision is None:
             return artifact.compression
+        report = self.settings.policy.report
         if is_new:
+            self._unconcluded.append(artifact)
             harmless(partial(show, decision), what="the advice isn't shown")
-            self._write_report(decision)
+            if report is not None:
+                harmless(
+                    partial(write_report, decision, Path(report)),
+                    what=f"the report {report} isn't written",
+                )
         if decision.mode == "enforce":
             self._enforce(decision)
         if decision.mode == "write" and decision.follows:
@@ -171,8 +181,8 @@ class Advisor:
 
     def conclude(self) -> None:
         """Say last, once all is packed, what became of the advice."""
-        for artifact in [each for each in self._asked if each not in self._concluded]:
-            self._concluded.add(artifact)
+        artifacts, self._unconcluded = self._unconcluded, []
+        for artifact in artifacts:
             decision = self._decisions.get(artifact)
             if decision is not None:
                 harmless(
@@ -181,21 +191,21 @@ class Advisor:
                 )
 
     def decision(self, artifact: Artifact) -> Decision | None:
-        """Return what an artifact is to be packed with; ``None`` if advice failed.
+        """Return what an artifact is to be packed with; None if advice failed.
 
         :raises SettingsError: if the settings are broken.
         :raises CannotJudgeError: if advice failed and the mode is ``enforce``.
         """
         if artifact not in self._decisions:
             self._decisions[artifact] = self.judging(
-                partial(self._decide, artifact),
+                lambda: decide(artifact, self.analyse(artifact), self.settings.policy),
                 what=f"no advice on {artifact.label}, which is packed with "
                 f"{artifact.compression}",
             )
         return self._decisions[artifact]
 
     def context(self, artifact: Artifact) -> Context | None:
-        """Return all that rules may look at; ``None`` if advice failed.
+        """Return all that rules may look at; None if advice failed.
 
         :raises AdvisorError: if the files have changed since the advice.
         """
@@ -235,7 +245,10 @@ class Advisor:
         :raises SettingsError: if the settings are broken.
         :raises AdvisorError: if it can't be analysed.
         """
-        _check_codecs()
+        lacking = [name for name in SHIPPABLE if not CODECS[name].available]
+        if lacking:  # mksquashfs would try them, which takes as long as the pack
+            message = f"the library of {' and '.join(lacking)} isn't installed"
+            raise ToolError(message, resolution="Install liblzma5 and liblzo2-2.")
         with (
             keeping_results(),
             open_artifact(artifact) as payload,
@@ -246,23 +259,6 @@ class Advisor:
             # One line: logs and pipes keep each.
             emit.progress(f"Estimating what compression suits {artifact.label}")
             return analyse(payload, request, progress=emit.debug)
-
-    def _decide(self, artifact: Artifact) -> Decision:
-        policy = self.settings.policy
-        return decide(
-            artifact,
-            self.analyse(artifact),
-            policy.mode,
-            override_declared=policy.override_declared,
-        )
-
-    def _write_report(self, decision: Decision) -> None:
-        report = self.settings.policy.report
-        if report is not None:
-            harmless(
-                partial(write_report, decision, Path(report)),
-                what=f"the report {report} isn't written",
-            )
 
 
 @contextmanager
@@ -278,13 +274,7 @@ def open_artifact(artifact: Artifact) -> Iterator[Payload]:
 def _request(
     artifact: Artifact, settings: Settings, payload: Payload, until: ExitStack
 ) -> Request:
-    """Return what is to be found out about an artifact: what ``lint`` asks for.
-
-    :param until: closes the base and content snaps that the settings name.
-    :raises SettingsError: if the settings name an app that the snap doesn't have.
-    :raises AdvisorError: if they name a base or content snap that can't be read, or
-        that the snap doesn't run with.
-    """
+    """Return what ``lint`` asks for, with the settings' base and content snaps."""
     policy = settings.policy
     lint = LintRequest(
         policy=policy, devices=settings.devices, profiles=settings.profiles
@@ -312,15 +302,11 @@ def _request(
 
 
 def _with_recordings(payload: Payload, request: Request, settings: Settings) -> Request:
-    """Return the request with the launches that the settings ask to record.
-
-    :raises AdvisorError: if one that is required can't be recorded.
-    """
+    """Return the request with the launches that the settings ask to record."""
     policy = settings.policy
     if not policy.record:
         return request
-    # Few projects ask for it.
-    from ..capture.recordings import (  # noqa: PLC0415 # as above
+    from ..capture.recordings import (  # noqa: PLC0415 # few projects ask for it
         Told,
         in_place,
         recorded_profiles,
@@ -350,20 +336,11 @@ def _as_settings_error() -> Iterator[None]:
         raise SettingsError.of(error) from error
 
 
-def _check_codecs() -> None:
-    """Refuse to have mksquashfs try the codecs, which takes as long as the pack."""
-    lacking = [name for name in SHIPPABLE if not CODECS[name].available]
-    if lacking:
-        message = f"the library of {' and '.join(lacking)} isn't installed"
-        raise ToolError(message, resolution="Install liblzma5 and liblzo2-2.")
-
-
 def finding_advisor(services: Any, project_dir: Path) -> FindAdvisor:
     """Return a function that returns an advisor, always the same.
 
-    It returns ``None`` if the advisor can't be loaded, having said so once.
-
-    :raises CannotJudgeError: in that case, where the settings may say ``enforce``.
+    If the advisor can't be loaded, it returns None, having said so once; or raises
+    CannotJudgeError if the settings may say ``enforce``.
     """
 
     @functools.cache
@@ -383,16 +360,15 @@ def advisor_here(services: Any, project_dir: Path | None = None) -> Advisor:
     :param services: the application's service factory.
     :param project_dir: the project's folder; here by default.
     """
-    directory = (project_dir or Path()).absolute()
     return Advisor(
-        find_project_dir=lambda: directory,
+        project_dir=(project_dir or Path()).absolute(),
         find_parts=lambda: project_parts(services),
         find_apps=lambda: project_apps(services),
     )
 
 
 def check_settings(find_advisor: FindAdvisor) -> None:
-    """Stop a build before its first step where the settings are broken.
+    """Stop a build before its first step if the settings are broken.
 
     :raises SettingsError: in that case.
     :raises CannotJudgeError: if there is no telling, and the mode is ``enforce``.

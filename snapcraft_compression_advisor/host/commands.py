@@ -16,8 +16,7 @@ from ..project.edit import apply_edit, plan_edit
 from ..project.project_file import find_project_file
 from ..report.lines import style_for
 from .advisor import advisor_here
-from .artifact import DEFAULT_COMPRESSION, Artifact
-from .show import render_report
+from .decision import DEFAULT_COMPRESSION, Artifact, render_report
 
 GROUP = "Compression"
 
@@ -120,10 +119,7 @@ COMMANDS = (CompressionAdviceCommand, SetCompressionCommand)
 
 
 def _built(component: str | None) -> Path:
-    """Return what was built here.
-
-    :raises NoInputError: if nothing was.
-    """
+    """Return what was built here."""
     if component is None:
         return find_payload(Path())
     path = Path("partitions", "component", component, "prime")

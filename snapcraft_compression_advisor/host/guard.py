@@ -49,7 +49,7 @@ class CannotJudgeError(PolicyBrokenError):
 
 @dataclass(slots=True, kw_only=True)
 class Stop:
-    """What stops snapcraft, told in an error of its own: on core22 it prints no other.
+    """What stops snapcraft, in an error of its own: on core22 it prints no other.
 
     :param error_class: ``SnapcraftError``.
     :param status: exit status of what stopped this run; 0 while nothing has.
@@ -60,7 +60,7 @@ class Stop:
 
     @contextmanager
     def told(self) -> Iterator[None]:
-        """Raise what stops the pack within as snapcraft's error."""
+        """Raise as snapcraft's error what stops the pack within."""
         try:
             yield
         except (SettingsError, PolicyBrokenError) as error:
@@ -74,13 +74,7 @@ class Stop:
 
 
 def harmless(action: Callable[[], Result], *, what: str) -> Result | None:
-    """Do something that every pack can do without.
-
-    :param what: that doesn't happen if it fails, for the warning.
-    :returns: ``None`` if it failed; one line has said so, and the log says more.
-    :raises SettingsError: if the settings are broken.
-    :raises PolicyBrokenError: if the pack has to stop.
-    """
+    """Do something that every pack can do without; see :func:`judging`."""
     return judging(action, what=what, enforces=lambda: False)
 
 
@@ -89,12 +83,12 @@ def judging(
 ) -> Result | None:
     """Do something that a pack can do without unless its mode is ``enforce``.
 
-    :param what: as for :func:`harmless`.
-    :param enforces: tells whether that is the mode; asked where the action failed.
-    :returns: as :func:`harmless`.
-    :raises SettingsError: as :func:`harmless`.
-    :raises PolicyBrokenError: likewise; ``CannotJudgeError`` where it failed and the
-        mode is ``enforce``.
+    :param what: that doesn't happen if it fails, for the warning.
+    :param enforces: returns whether that is the mode, if the action failed.
+    :returns: None if it failed; one line has said so, and the log says more.
+    :raises SettingsError: if the settings are broken.
+    :raises PolicyBrokenError: if the pack has to stop; ``CannotJudgeError`` if the
+        action failed and the mode is ``enforce``.
     """
     try:
         return action()
@@ -109,10 +103,9 @@ def judging(
 
 
 def wrap(owner: object, name: str, wrapper: Callable[..., Any]) -> None:
-    """Put a function in the place of one of a module's, a class's or an object's.
+    """Put a function before one of a module's, a class's or an object's.
 
-    :param wrapper: is called with the function that it comes before, and what that is
-        called with.
+    :param wrapper: is called with that function, and with what that is called with.
     """
     function = getattr(owner, name)
     function = getattr(function, _FUNCTION, function)
@@ -133,7 +126,6 @@ def derive(
     :param base: the application's; one made here is made anew.
     :param before: classes whose methods come before those of the base.
     :param mark: attribute that has the application's own class.
-    :param members: of the new class.
     """
     own = getattr(base, mark, base)
     return type(name, (*before, own), {mark: own, **members})

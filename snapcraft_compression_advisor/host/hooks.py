@@ -36,9 +36,11 @@ def install(app: Application, here: Path) -> list[str]:
     find_advisor = finding_advisor(app.services, here)
     found = []
     for name, step in _STEPS.items():
+        if name in _SNAPCRAFTS and not _is_snapcraft():
+            continue
         try:
             step(app, find_advisor)
-        except Exception as error:  # noqa: BLE001, PERF203 # eight steps
+        except Exception as error:  # noqa: BLE001
             reason = reason_of(error)
             found.append(f"no {name} in this version of {app.app.name}: {reason}")
     # A module that ends too early may still load, and say nothing.
@@ -46,9 +48,8 @@ def install(app: Application, here: Path) -> list[str]:
 
 
 def _add_pack_hook(app: Application, find_advisor: FindAdvisor) -> None:
-    from .pack_hook import advising  # noqa: PLC0415
-
     services: Any = app.services
+    advising = importlib.import_module(f"{_HERE}.pack").advising
     services.register("package", advising(services.get_class("package"), find_advisor))
 
 
@@ -59,9 +60,7 @@ def _add_build_plugin(_app: Application, _find_advisor: FindAdvisor) -> None:
 
 
 def _wrap_pack_functions(_app: Application, find_advisor: FindAdvisor) -> None:
-    if not _is_snapcraft():
-        return
-    module = importlib.import_module(f"{_HERE}.pack_functions")
+    module = importlib.import_module(f"{_HERE}.pack")
     stop = Stop(error_class=_snapcraft("errors").SnapcraftError)
     module.wrap_pack_functions(_snapcraft("pack"), find_advisor, stop)
     module.wrap_lifecycle(_snapcraft("parts.lifecycle"), find_advisor, stop)
@@ -69,8 +68,6 @@ def _wrap_pack_functions(_app: Application, find_advisor: FindAdvisor) -> None:
 
 
 def _add_extension(_app: Application, _find_advisor: FindAdvisor) -> None:
-    if not _is_snapcraft():
-        return
     module = importlib.import_module(f"{_HERE}.extension")
     _snapcraft("extensions.registry").register(
         PLUGIN, module.CompressionAdvisorExtension
@@ -78,8 +75,6 @@ def _add_extension(_app: Application, _find_advisor: FindAdvisor) -> None:
 
 
 def _add_linter(_app: Application, find_advisor: FindAdvisor) -> None:
-    if not _is_snapcraft():
-        return
     module = importlib.import_module(f"{_HERE}.linter")
     linter = module.compression_linter(find_advisor)
     _snapcraft("linters.linters").LINTERS[LINTER_NAME] = linter
@@ -132,6 +127,8 @@ _STEPS: Mapping[str, Step] = {
     "advice in build instances": _enter_instances,
     "check of the settings before a build": _check_before_builds,
 }
+_SNAPCRAFTS = ("advice on core22 and 'pack DIRECTORY'", "extension", "linter")
+"""Steps for snapcraft itself: applications that pack like it have no such thing."""
 
 
 def _is_snapcraft() -> bool:

@@ -22,10 +22,7 @@ if TYPE_CHECKING:
     import craft_providers
     from craft_application import ProviderService
 
-    Below = ProviderService
     Enter = Callable[[craft_providers.Executor], None]
-else:
-    Below = object
 
 INSTANCE_DIR = PurePosixPath("/opt/snapcraft-compression-advisor")
 """Where the advisor is in an instance."""
@@ -33,37 +30,29 @@ INSTANCE_DIR = PurePosixPath("/opt/snapcraft-compression-advisor")
 _UNADVISED = "unadvised"
 _SITE_DIRECTORIES = frozenset({"site-packages", "dist-packages"})
 _ENVIRONMENT_FILE = "/etc/environment"
-
-
-class ProviderWithAdvisor(Below):
-    """Comes before an application's Provider service, and takes the advisor along.
-
-    :cvar unadvised: the application's own class.
-    :cvar enter: lets the advisor into an instance.
-    """
-
-    unadvised: type[ProviderService]
-    enter: Enter
-
-    def get_provider(self, *args: Any, **kwargs: Any) -> craft_providers.Provider:
-        """Return a provider whose instances have the advisor."""
-        provider = super().get_provider(*args, **kwargs)
-        _entering(provider, type(self).enter)
-        return provider
+_UNMOUNTED = (
+    "the build instance doesn't have it, because its Python may differ: name a "
+    f"directory that 'pip install --target' filled for it in {INSTANCE_PATH_VARIABLE}"
+)
 
 
 def with_advisor(base: type[ProviderService], enter: Enter) -> type[ProviderService]:
     """Return a Provider service that takes the advisor into its instances.
 
     :param base: the application's class; one made here is made anew.
-    :param enter: lets the advisor into an instance.
     """
+    own: Any = getattr(base, _UNADVISED, base)
+
+    def get_provider(service: Any, *args: Any, **kwargs: Any) -> Any:
+        provider = own.get_provider(service, *args, **kwargs)
+        _entering(provider, enter)
+        return provider
+
     return derive(
         base,
         "ProviderServiceWithAdvisor",
-        ProviderWithAdvisor,
         mark=_UNADVISED,
-        enter=staticmethod(enter),
+        get_provider=get_provider,
     )
 
 
@@ -73,7 +62,6 @@ def wrap_get_provider(providers: ModuleType, stop: Stop, enter: Enter) -> None:
     They know no Provider service.
 
     :param providers: the module ``snapcraft.providers``.
-    :param stop: tells snapcraft what stops it.
     """
 
     def enter_or_stop(instance: craft_providers.Executor) -> None:
@@ -108,7 +96,11 @@ def enter(
     :raises CannotJudgeError: if the advisor can't be had there and the mode is
         ``enforce``.
     """
-    variables = _settings_variables(os.environ)
+    variables = {
+        name: value
+        for name, value in os.environ.items()
+        if name.startswith(ENVIRONMENT_PREFIX) and name != INSTANCE_PATH_VARIABLE
+    }
     mounted = judging(
         lambda: _mount(instance),
         what="there is no advice in the build instance",
@@ -117,21 +109,27 @@ def enter(
     if mounted:
         variables[VARIABLE] = str(INSTANCE_DIR)
     _start_with(instance, program, variables)
-    if enforces():
-        if mounted is False:
-            raise CannotJudgeError.of(_UNMOUNTED)
-        _check_loaded(instance, program)
+    if not enforces():
+        return
+    if mounted is False:
+        raise CannotJudgeError.of(_UNMOUNTED)
+    command = [program, "compression-advice", "--help"]
+    done = instance.execute_run(command, check=False, capture_output=True)
+    if done.returncode:
+        reason = (
+            f"{program} doesn't load it in the build instance ('{' '.join(command)}' "
+            f"ends with {done.returncode})"
+        )
+        raise CannotJudgeError.of(reason)
 
 
 def importable_directory(environment: Mapping[str, str]) -> Path | None:
     """Return the directory on the host from which instances can import the advisor.
 
-    Where snapcraft runs as a snap, the instance gets the same snap, so what its Python
+    If snapcraft runs as a snap, the instance gets the same snap, so what its Python
     can import here it can import there: the directory that ``pip install --target``
     filled, which was on ``PYTHONPATH``. Another Python's directory of packages would
     hide the snap's own, so it takes the user to say that one will do.
-
-    :param environment: of this process.
     """
     named = environment.get(INSTANCE_PATH_VARIABLE)
     if named:
@@ -141,12 +139,6 @@ def importable_directory(environment: Mapping[str, str]) -> Path | None:
     directory = Path(snapcraft_compression_advisor.__file__).resolve().parent.parent
     own = directory.name not in _SITE_DIRECTORIES and str(directory) in sys.path
     return directory if own else None
-
-
-_UNMOUNTED = (
-    "the build instance doesn't have it, because its Python may differ: name a "
-    f"directory that 'pip install --target' filled for it in {INSTANCE_PATH_VARIABLE}"
-)
 
 
 def _entering(provider: Any, enter: Enter) -> None:
@@ -161,14 +153,6 @@ def _entering(provider: Any, enter: Enter) -> None:
             yield instance
 
     wrap(provider, "launched_environment", launched)
-
-
-def _settings_variables(environment: Mapping[str, str]) -> dict[str, str]:
-    return {
-        name: value
-        for name, value in environment.items()
-        if name.startswith(ENVIRONMENT_PREFIX) and name != INSTANCE_PATH_VARIABLE
-    }
 
 
 def _mount(instance: craft_providers.Executor) -> bool:
@@ -200,14 +184,3 @@ def _start_with(instance: Any, program: str, variables: Mapping[str, str]) -> No
         return run(command, **kwargs)
 
     wrap(instance, "execute_run", run_with)
-
-
-def _check_loaded(instance: craft_providers.Executor, program: str) -> None:
-    command = [program, "compression-advice", "--help"]
-    done = instance.execute_run(command, check=False, capture_output=True)
-    if done.returncode:
-        reason = (
-            f"{program} doesn't load it in the build instance ('{' '.join(command)}' "
-            f"ends with {done.returncode})"
-        )
-        raise CannotJudgeError.of(reason)

@@ -18,7 +18,7 @@ from ..core.terminal import emit
 from ..lint.finding import Finding
 from ..lint.lint import check_rules
 from .advisor import Advisor, FindAdvisor
-from .artifact import DEFAULT_COMPRESSION, Artifact, codec_of
+from .decision import DEFAULT_COMPRESSION, Artifact, codec_of
 from .guard import SettingsError, Stop, wrap
 
 _SPEAKING = ("SCA1", "SCA2", "SCA301")
@@ -44,8 +44,7 @@ class CompressionLinter(Linter):  # type: ignore[misc] # snapcraft is no depende
     def run(self) -> list[Any]:
         """Return the findings on the prime directory, which is the current one.
 
-        :raises SnapcraftError: if there are none to be had and the mode is
-            ``enforce``.
+        :raises SnapcraftError: if there are none to be had and the mode is ``enforce``.
         """
         with Stop(error_class=SnapcraftError).told():
             try:
@@ -86,18 +85,16 @@ class CompressionLinter(Linter):  # type: ignore[misc] # snapcraft is no depende
         )
 
 
-def compression_linter(
-    find_advisor: FindAdvisor,
-) -> type[CompressionLinter]:
+def compression_linter(find_advisor: FindAdvisor) -> type[CompressionLinter]:
     """Return the linter of an advisor."""
     attributes = {"find_advisor": staticmethod(find_advisor)}
     return type("AdvisedCompressionLinter", (CompressionLinter,), attributes)
 
 
 def wrap_lint_command(command: Any, linter: type[CompressionLinter]) -> None:
-    """Tell the linter which image ``snapcraft lint`` has installed.
+    """Have the linter know which image ``snapcraft lint`` has installed.
 
-    The codec is the image's: the files in ``/snap`` don't tell it, nor does a project.
+    The codec is the image's: neither the files in ``/snap`` nor a project have it.
 
     :param command: ``snapcraft.commands.lint.LintCommand``.
     """

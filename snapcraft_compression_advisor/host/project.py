@@ -34,8 +34,8 @@ class HostProject:
     """A project folder.
 
     :param directory: of the project, absolute.
-    :param file: snapcraft.yaml, absolute; ``None`` if there is none.
-    :param says: what it says, its path relative to the folder; ``None`` likewise.
+    :param file: snapcraft.yaml, absolute; None if there is none.
+    :param says: what it says, its path relative to the folder; None without a file.
     """
 
     directory: Path
@@ -138,7 +138,7 @@ def _list(value: object) -> list[object]:
 
 
 def project_apps(services: Any) -> list[str] | None:
-    """Return the names of the project's apps; ``None`` if they aren't known."""
+    """Return the names of the project's apps; None if they aren't known."""
     try:
         apps = services.get("project").get_raw().get("apps")
     except Exception as error:  # noqa: BLE001 # no project: each version has its own
@@ -148,7 +148,7 @@ def project_apps(services: Any) -> list[str] | None:
 
 
 def project_parts(services: Any) -> Parts:
-    """Return the project's parts: with extensions and grammar where it is rendered."""
+    """Return the project's parts: with extensions and grammar if it is rendered."""
     try:
         rendered = services.get("project").get()
         return {name: dict(part) for name, part in rendered.parts.items()}
@@ -156,6 +156,6 @@ def project_parts(services: Any) -> Parts:
         emit.debug(f"Parts are read directly from snapcraft.yaml: {error}")
     try:
         return raw_parts(services.get("project").get_raw())
-    except Exception as error:  # noqa: BLE001 # likewise
+    except Exception as error:  # noqa: BLE001 # as above
         emit.debug(f"No parts are known: {error}")
         return {}

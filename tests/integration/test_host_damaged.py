@@ -107,7 +107,7 @@ MODULES = (
     "host/advisor.py",
     "host/guard.py",
     "host/hooks.py",
-    "host/pack_hook.py",
+    "host/pack.py",
     "host/project.py",
     "lint/rules/__init__.py",
     "settings/load.py",

@@ -21,7 +21,7 @@ from snapcraft_compression_advisor.host.guard import (
     SettingsError,
     harmless,
 )
-from snapcraft_compression_advisor.host.pack_hook import AdvisingPackage
+from snapcraft_compression_advisor.host.pack import AdvisingPackage
 from snapcraft_compression_advisor_plugin import (
     IMPORT_DIR,
     hide_import_dir,

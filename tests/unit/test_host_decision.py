@@ -10,20 +10,19 @@ from typing import TYPE_CHECKING
 import pytest
 
 from analyses import make_analysis
-from snapcraft_compression_advisor.host.artifact import (
+from snapcraft_compression_advisor.host.decision import (
     Artifact,
     Decision,
     check_advice,
     decide,
-)
-from snapcraft_compression_advisor.host.guard import PolicyBrokenError
-from snapcraft_compression_advisor.host.show import (
     render_report,
     show,
     show_outcome,
     write_report,
 )
+from snapcraft_compression_advisor.host.guard import PolicyBrokenError
 from snapcraft_compression_advisor.report.lines import FILE_STYLE
+from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
 
 if TYPE_CHECKING:
     from craft_cli.pytest_plugin import RecordingEmitter
@@ -49,8 +48,9 @@ def decision(
             declared=artifact.get("declared"),
         ),
         replace(analysis, recommendation=advice),
-        mode,
-        override_declared=override_declared,
+        LintPolicy.model_validate(
+            {"mode": mode, "override-declared": override_declared}
+        ),
     )
 
 

@@ -15,7 +15,7 @@ from host_projects import LZO_PAYS, make_project, project_file, write_policy
 from image_sources import pack_as_snap
 from lint_reports import DEBUG_SYMBOLS
 from snapcraft_compression_advisor.host.advisor import Advisor
-from snapcraft_compression_advisor.host.artifact import Artifact
+from snapcraft_compression_advisor.host.decision import Artifact
 from snapcraft_compression_advisor.lint.finding import Location
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def linter_module(
 
 def run(module: ModuleType, folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """Run the linter as snapcraft does: in the prime directory."""
-    advisor = Advisor(find_project_dir=lambda: folder, find_parts=dict)
+    advisor = Advisor(project_dir=folder)
     linter_class = module.compression_linter(lambda: advisor)
     linter = linter_class(
         name="compression", snap_metadata=None, lint=None, build_base=None
@@ -83,7 +83,7 @@ def test_a_pack_does_not_repeat_its_advice_as_findings(
         components=True,
         policy=f"{LZO_PAYS}mode: {mode}\n",
     )
-    advisor = Advisor(find_project_dir=lambda: folder, find_parts=dict)
+    advisor = Advisor(project_dir=folder)
     artifact = Artifact(prime_dir=folder / "files", compression="lzo", declared="lzo")
     advisor.before_pack(artifact)
     assert list(linter_module.find(advisor, folder / "files")) == []
@@ -94,7 +94,7 @@ def test_what_the_settings_select_is_looked_at_in_a_pack(
 ) -> None:
     policy = f"{LZO_PAYS}mode: apply\nselect: [SCA103, SCA301]\nmax-image-size: 20kB\n"
     folder = make_project(tmp_path / "project", policy=policy)
-    advisor = Advisor(find_project_dir=lambda: folder, find_parts=dict)
+    advisor = Advisor(project_dir=folder)
     advisor.before_pack(Artifact(prime_dir=folder / "files", compression="xz"))
     found = {each.rule for each in linter_module.find(advisor, folder / "files")}
     assert found == {"SCA103", "SCA301"}
@@ -105,7 +105,7 @@ def test_a_key_that_was_set_meanwhile_is_no_finding(
 ) -> None:
     policy = f"{LZO_PAYS}mode: write\nselect: SCA103\n"
     folder = make_project(tmp_path / "project", policy=policy)
-    advisor = Advisor(find_project_dir=lambda: folder, find_parts=dict)
+    advisor = Advisor(project_dir=folder)
     artifact = Artifact(prime_dir=folder / "files", compression="xz")
     assert advisor.context(artifact) is not None
     advisor.before_pack(artifact)
@@ -155,7 +155,7 @@ def test_the_linter_and_the_pack_share_one_analysis(
     linter_module: ModuleType, tmp_path: Path, mocker: MockerFixture
 ) -> None:
     folder = make_project(tmp_path / "project")
-    advisor = Advisor(find_project_dir=lambda: folder, find_parts=dict)
+    advisor = Advisor(project_dir=folder)
     analyses = mocker.spy(advisor.__class__, "analyse")
     artifact = Artifact(prime_dir=folder / "files", compression="xz")
     advisor.before_pack(artifact)
@@ -170,7 +170,7 @@ def test_of_a_built_snap_the_linter_knows_the_image_s_codec(
 ) -> None:
     folder = make_project(tmp_path / "project", keys="compression: xz")
     image = pack_as_snap(folder / "files", tmp_path / "hello.snap", codec="lzo")
-    advisor = Advisor(find_project_dir=lambda: folder, find_parts=dict)
+    advisor = Advisor(project_dir=folder)
     linter_class = linter_module.compression_linter(lambda: advisor)
     command: Any = importlib.import_module("snapcraft.commands.lint").LintCommand
     linter_module.wrap_lint_command(command, linter_class)
@@ -191,7 +191,7 @@ def test_of_another_snap_than_the_project_s_the_project_says_nothing(
     image = pack_as_snap(folder / "files", tmp_path / "hello.snap", codec="lzo")
     text = project_file(folder).read_text().replace("name: hello", "name: other")
     project_file(folder).write_text(text)
-    advisor = Advisor(find_project_dir=lambda: folder, find_parts=dict)
+    advisor = Advisor(project_dir=folder)
     found = {each.rule for each in linter_module.find(advisor, image)}
     assert "SCA103" not in found
 
@@ -200,9 +200,7 @@ def test_what_an_extension_chose_is_what_is_linted(
     linter_module: ModuleType, tmp_path: Path
 ) -> None:
     folder = make_project(tmp_path / "project")
-    advisor = Advisor(
-        find_project_dir=lambda: folder, find_parts=dict, packing_with="lzo"
-    )
+    advisor = Advisor(project_dir=folder, packing_with="lzo")
     findings = linter_module.find(advisor, folder / "files")
     assert "SCA10" not in " ".join(each.rule for each in findings)  # the advice follows
     (artifact,) = advisor._decisions  # what was analysed

@@ -9,9 +9,9 @@ import pytest
 from host_doubles import SnapcraftError, install_snapcraft
 from host_projects import make_project, write_policy
 from snapcraft_compression_advisor.host.advisor import Advisor
-from snapcraft_compression_advisor.host.artifact import Artifact
+from snapcraft_compression_advisor.host.decision import Artifact
 from snapcraft_compression_advisor.host.guard import Stop
-from snapcraft_compression_advisor.host.pack_functions import (
+from snapcraft_compression_advisor.host.pack import (
     wrap_pack_functions,
     wrap_run,
 )
@@ -38,7 +38,7 @@ def snapcraft(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
 
 @pytest.fixture
 def advisor(folder: Path, snapcraft: SimpleNamespace) -> Advisor:
-    advisor = Advisor(find_project_dir=lambda: folder, find_parts=dict)
+    advisor = Advisor(project_dir=folder)
     stop = Stop(error_class=SnapcraftError)
     wrap_pack_functions(snapcraft.pack, lambda: advisor, stop)
     wrap_run(snapcraft.cli, stop)

@@ -9,7 +9,7 @@ import pytest
 
 from host_projects import LZO_PAYS, make_project
 from snapcraft_compression_advisor.host.advisor import Advisor
-from snapcraft_compression_advisor.host.pack_hook import advising
+from snapcraft_compression_advisor.host.pack import advising
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,7 +62,7 @@ def test_services_that_hold_their_project_themselves_get_advice(folder: Path) ->
     lifecycle = SimpleNamespace(prime_dir=folder / "files")
     services = SimpleNamespace(get={"lifecycle": lifecycle}.__getitem__)
     project = SimpleNamespace(compression="xz", components=None)
-    advisor = Advisor(find_project_dir=lambda: folder, find_parts=dict)
+    advisor = Advisor(project_dir=folder)
     made = service(folder, services, project, lambda: advisor)
     assert made.packed_with == "lzo"
 
@@ -70,7 +70,7 @@ def test_services_that_hold_their_project_themselves_get_advice(folder: Path) ->
 def test_services_that_nothing_is_known_of_pack_without(
     folder: Path, emitter: RecordingEmitter
 ) -> None:
-    advisor = Advisor(find_project_dir=lambda: folder, find_parts=dict)
+    advisor = Advisor(project_dir=folder)
     made = service(folder, NoServices(), None, lambda: advisor)
     assert made.packed_with == "xz"
     said = [str(each.args[1]) for each in emitter.interactions if len(each.args) > 1]

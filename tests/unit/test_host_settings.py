@@ -104,7 +104,7 @@ def test_what_a_pack_does_not_read_is_one_warning(
     for each in ("snap/snapcraft.yaml", "config/compression-advisor.yml"):
         (tmp_path / each).parent.mkdir(parents=True)
         (tmp_path / each).write_text("mode: enforce\n" if "config" in each else "")
-    advisor = Advisor(find_project_dir=lambda: tmp_path, find_parts=dict)
+    advisor = Advisor(project_dir=tmp_path)
     assert [advisor.settings.policy.mode for _ in range(2)] == ["advise"] * 2
     said = [each.args[1] for each in emitter.interactions if each.args[0] == "progress"]
     (warning,) = said

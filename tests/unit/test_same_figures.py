@@ -12,7 +12,7 @@ import pytest
 from host_projects import BLOCK, SNAP_YAML, SNAPCRAFT_YAML, write_policy
 from snapcraft_compression_advisor.cli.main import main
 from snapcraft_compression_advisor.host.advisor import Advisor
-from snapcraft_compression_advisor.host.artifact import Artifact
+from snapcraft_compression_advisor.host.decision import Artifact
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -79,7 +79,7 @@ def test_advise_lint_and_pack_print_the_same_figures(
     advised = " ".join(printed("advise").split())
     report = json.loads(printed("advise", "--format", "json"))
     (linted,) = json.loads(printed("lint", "--format", "json"))["payloads"]
-    advisor = Advisor(find_project_dir=lambda: tmp_path, find_parts=dict)
+    advisor = Advisor(project_dir=tmp_path)
     advisor.before_pack(Artifact(prime_dir=prime, compression="xz"))
     shown = [
         str(each.args[1]) for each in emitter.interactions if each.args[0] == "progress"
