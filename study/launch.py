@@ -34,15 +34,16 @@ from typing import TYPE_CHECKING
 from corpus_applications import APPLICATIONS, Application
 from corpus_tree import prune_tree
 from snapcraft_compression_advisor.capture.home import launch_home
+from snapcraft_compression_advisor.capture.images import packed_images
 from snapcraft_compression_advisor.capture.launch_event import (
     EXITED,
     LaunchEvent,
     output_line,
     window_mapped,
 )
-from snapcraft_compression_advisor.capture.measure import in_turns, make_cold
+from snapcraft_compression_advisor.capture.measure import in_turns
 from snapcraft_compression_advisor.capture.mount import mount_point, mounted
-from snapcraft_compression_advisor.capture.packed_images import packed_images
+from snapcraft_compression_advisor.capture.page_cache import drop_caches
 from snapcraft_compression_advisor.capture.start import app_command, time_launch
 from snapcraft_compression_advisor.codecs import CODECS
 from snapcraft_compression_advisor.core.errors import AdvisorError
@@ -221,7 +222,7 @@ def launches(
         for codec in order:
             print(f"{name}: {codec}, run {run + 1} of {runs}", file=sys.stderr)
             with mounted(images[codec], at=launcher.root):
-                make_cold(images[codec])
+                drop_caches()
                 for kind in ("cold", "warm") if codec == "none" else ("cold",):
                     launched = launcher.start()
                     yield {

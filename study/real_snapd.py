@@ -41,9 +41,9 @@ from snapcraft_compression_advisor.capture.record import (
     cache_drops,
     undisturbed,
 )
+from snapcraft_compression_advisor.capture.servers import virtual_display
 from snapcraft_compression_advisor.capture.snap_environment import SnapApp
 from snapcraft_compression_advisor.capture.start import Command, time_launch
-from snapcraft_compression_advisor.capture.virtual_display import virtual_display
 from snapcraft_compression_advisor.core.scratch import unmount
 from snapcraft_compression_advisor.launch.profile import (
     LaunchProfile,

@@ -70,15 +70,6 @@ def _mount() -> None:
             _run("umount", place)
 
 
-def _mount_images() -> None:
-    """Mount an image by the kernel, else through FUSE."""
-    if why_not("mounts") is None:
-        return
-    with _image() as (image, place):
-        _run("squashfuse", image, place)
-        _run("fusermount3", "-u", place)
-
-
 def _make_namespaces() -> None:
     mount = ("mount", "-t", "tmpfs", "tmpfs", "/mnt")
     _run("unshare", "--mount", "--propagation=private", "--pid", "--fork", *mount)
@@ -103,7 +94,6 @@ def _trace() -> None:
 ABILITIES: dict[str, Callable[[], None]] = {
     "root": _be_another_user,
     "mounts": _mount,
-    "images": _mount_images,
     "namespaces": _make_namespaces,
     "user_namespaces": _make_user_namespace,
     "bubblewrap": _run_bubblewrap,

@@ -69,6 +69,10 @@ def installed_snaps(directory: Path) -> Iterator[SnapRoots]:
     _fill_programs(roots, directory / "bin")
     (roots.state / "snaps").mkdir(parents=True)
     (roots.state / "mount").mkdir()
+    content = f"{roots.mounts}/gnome-46-2404/5 {roots.mounts}/launchy/x1/platform"
+    (roots.state / "mount/snap.launchy.fstab").write_text(
+        f"{content} none bind,ro 0 0\n"
+    )
     with ExitStack() as stack:
         for name, revision, codec in (
             ("launchy", "x1", "xz"),

@@ -27,7 +27,6 @@ def cpu_s(cold_s: tuple[float, ...], scale: float) -> dict[str, tuple[float, ...
 def make_measurement(
     *,
     runs: int = 5,
-    by_squashfuse: bool = False,
     seconds_of_xz: float = 6.61,
 ) -> Measurement:
     """Return a measurement of three codecs; lz4 isn't available.
@@ -42,7 +41,7 @@ def make_measurement(
                 image_bytes=IMAGE_BYTES[codec],
                 cold_s=Sample(
                     runs_s=tuple(s * scale for s in cold_s[:runs]),
-                    **({} if by_squashfuse else cpu_s(cold_s[:runs], scale)),
+                    **cpu_s(cold_s[:runs], scale),
                 ),
                 warm_s=Sample(runs_s=tuple(0.3 + s / 1000 for s in cold_s[:runs])),
             )
@@ -50,10 +49,8 @@ def make_measurement(
         },
         unavailable={"lz4": "This mksquashfs cannot pack with it"},
         method="launch",
-        mount="squashfuse" if by_squashfuse else "kernel",
         storage="disk",
-        dropped="payload" if by_squashfuse else "system",
-        read_ahead_kb=None if by_squashfuse else 128,
+        read_ahead_kb=128,
         runs=runs,
         kernel="6.8.0-31-generic",
         processor="Some Processor (4 in use)",

@@ -27,7 +27,6 @@ from ..codecs.codec import DATA_BLOCK_BYTES
 from ..core.errors import NoInputError, StorageError, ToolError
 from ..core.scratch import scratch_directory
 from ..core.trees import entries_below
-from ..core.units import Interval
 from ..devices.device import NO_COST, BlockCost, DeviceProfile
 from ..payload.inventory import block_count
 from ..payload.source import open_payload
@@ -42,10 +41,9 @@ from .block_timing import (
     write_blocks,
 )
 from .cost_fit import MINIMUM_BLOCKS, StorageCosts, fit_costs, fit_storage
+from .images import PackedImages, packed_images
 from .measure import processor_name
-from .metadata_timing import time_metadata, write_directories
 from .mount import can_mount
-from .packed_images import PackedImages, packed_images
 from .page_cache import can_drop_caches, drop_caches, storage_of
 from .running_kernel import running_kernel
 
@@ -117,7 +115,6 @@ def calibrate(request: CalibrationRequest, progress: Progress) -> Calibration:
         decompress={**costs.decompress, "none": NO_COST},
         processors=len(os.sched_getaffinity(0)),
         sources=_sources(request, timings, storage_in_memory=in_memory),
-        metadata=_time_metadata(request, places, progress),
         kernel=running_kernel(),
     )
     return Calibration(
@@ -204,16 +201,6 @@ def _time_codecs(
                 images.paths, groups, rounds=request.rounds, progress=progress
             )
             return timings, images.unavailable
-
-
-def _time_metadata(
-    request: CalibrationRequest, places: Sequence[BlockPlace], progress: Progress
-) -> dict[str, Interval]:
-    """Return what a metadata block takes with each codec that can be timed here."""
-    with _tree(_memory_directory()) as (scratch, tree):
-        write_directories([place.path.name for place in places], tree)
-        with _packed(tree, tuple(CODECS), scratch, progress) as images:
-            return time_metadata(images.paths, rounds=request.rounds, progress=progress)
 
 
 def _memory_directory() -> Path:
@@ -310,7 +297,7 @@ def _sources(
         rounds = "1 round, so the standard error isn't known"
     return (
         (
-            f"processor: measured; {blocks} blocks and metadata with each codec, "
+            f"processor: measured; {blocks} blocks with each codec, "
             f"{rounds}; Linux {platform.release()}, {processor_name()}"
         ),
         (

@@ -1,27 +1,34 @@
-"""Finds an installed snap, and the snaps that its apps run on: all are mounted images.
+"""Finds an installed snap, the snaps that its apps run on, and how they are started.
 
-snapd mounts each revision at ``/snap/NAME/REVISION``; a parallel instance's name is
-``NAME_KEY`` there. What it shows of content snaps inside of an app's own directory
-stands in ``/var/lib/snapd/mount/snap.NAME.fstab``, and in the mount namespace of the
-app's processes.
+snapd mounts each revision's image at ``/snap/NAME/REVISION``; a parallel instance's
+name is ``NAME_KEY`` there. What it shows of content snaps inside of an app's own
+directory stands in ``/var/lib/snapd/mount/snap.NAME.fstab``.
+
+An app belongs to a user: if the advisor runs under sudo, that is whoever called it.
 """
 
 from __future__ import annotations
 
 import os
+import pwd
 import re
 import shutil
+import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..core.errors import AdvisorError, NoInputError, ToolError, UsageError
 from ..core.scratch import unescaped
 from ..payload.snap_yaml import SnapMetadata
+from ..payload.source import Payload, open_payload
 from ..payload.stack import Role
 from ..squashfs.entry import SUPERBLOCK_BYTES
 from ..squashfs.superblock import parse_superblock
+from .page_cache import can_drop_caches
+from .snap_environment import kept_environment
+from .start import Command
 
 _NAME = re.compile(
     r"(?P<instance>(?P<snap>[a-z0-9-]+)(?:_[a-z0-9]{1,10})?)"
@@ -32,6 +39,28 @@ _MOUNT_TABLE = Path("/proc/self/mountinfo")
 _BLOCK_DEVICES = Path("/sys/dev/block")
 _TOOLS = ("snapd", "core")
 """Snaps that bring ``snap-confine`` and ``snap-exec``, the first one that is there."""
+_ADVICE = {
+    re.compile(
+        r"is not a snap cgroup|session bus|user session|XDG_RUNTIME_DIR|transient scope"
+        r"|autolaunch D-Bus",
+        re.IGNORECASE,
+    ): (
+        "The snap needs a session of its user: log in there (on the desktop, or by "
+        "ssh), and run the command with sudo from it."
+    ),
+    re.compile(r"Authorization required|cannot open display", re.IGNORECASE): (
+        "snapd gives an app the key to its display only where the user has a session, "
+        "whose directory /run/user/UID exists: log in there, and run the command with "
+        "sudo from it."
+    ),
+    re.compile(r"not connected to the|content snap", re.IGNORECASE): (
+        "Connect its content snaps: 'snap connections' lists those that aren't."
+    ),
+    re.compile(r"inhibited|pending refresh|snap is disabled", re.IGNORECASE): (
+        "Wait for the refresh to end ('snap changes'), or enable the snap."
+    ),
+}
+"""What snapd's programs say, and what to do then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +132,36 @@ class MountedSnap:
         return None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstalledSnap:
+    """An installed snap and what its apps run on.
+
+    :param payload: the files of its mount.
+    :param stack: it, its content snaps, its base and what brings snapd's programs.
+    """
+
+    payload: Payload
+    stack: tuple[MountedSnap, ...]
+
+
+@contextmanager
+def installed_snap(name: str, roots: SnapRoots) -> Iterator[InstalledSnap]:
+    """Open an installed snap.
+
+    :param name: with the key of a parallel instance.
+    :raises AdvisorError: if it can't be recorded here.
+    """
+    if not can_drop_caches():
+        message = "Recording an installed snap needs root"
+        raise UsageError(
+            message,
+            resolution="Run with sudo: the app is still started as your own user.",
+        )
+    own = find_installed(name, roots)
+    with open_payload(own.place) as payload:
+        yield InstalledSnap(payload=payload, stack=find_stack(own, payload.snap, roots))
+
+
 def split_app_name(text: str) -> tuple[str, str | None]:
     """Return the snap's name, with an instance's key, and the app that is named.
 
@@ -168,24 +227,6 @@ def find_stack(
     return tuple({each.device: each for each in reversed(found)}.values())[::-1]
 
 
-def shown_inside(
-    own: MountedSnap, table: str, roots: SnapRoots
-) -> Iterator[MountedSnap]:
-    """Yield the content snaps that a mount namespace shows in a snap's directory.
-
-    :param table: ``mountinfo`` of one of its processes.
-    """
-    inside = (f"/snap/{own.snap_name}/", f"{roots.mounts}/{own.name}/")
-    devices = {
-        mount.device
-        for mount in _squashfs_mounts(table)
-        if mount.place.startswith(inside) and mount.device != own.device
-    }
-    for mount in _squashfs_mounts(_MOUNT_TABLE.read_text(errors="surrogateescape")):
-        if mount.device in devices:
-            yield from _as_snap(mount, "content", roots)
-
-
 def image_facts(snap: MountedSnap) -> tuple[int | None, str | None]:
     """Return the size of a snap's image in bytes and its codec, as far as known."""
     with suppress(OSError, AdvisorError):
@@ -199,23 +240,8 @@ def image_facts(snap: MountedSnap) -> tuple[int | None, str | None]:
     return None, None
 
 
-@dataclass(frozen=True, slots=True)
-class _Mount:
-    device: str
-    place: str
-
-
-def _squashfs_mounts(table: str) -> Iterator[_Mount]:
-    """Yield the squashfs mounts of a mount table; see proc_pid_mountinfo(5)."""
-    for line in table.splitlines():
-        mount, _, source = line.partition(" - ")
-        if source.partition(" ")[0] == "squashfs":
-            _, _, device, _, place, *_ = mount.split(" ")
-            yield _Mount(device, unescaped(place.encode(errors="surrogateescape")))
-
-
 def _current(name: str, role: Role, roots: SnapRoots) -> MountedSnap | None:
-    """Return the current revision of a snap where it is mounted."""
+    """Return the current revision of a snap if it is mounted."""
     with suppress(OSError):
         revision = (roots.mounts / name / "current").readlink().name
         return _revision(name, revision, role, roots)
@@ -225,25 +251,17 @@ def _current(name: str, role: Role, roots: SnapRoots) -> MountedSnap | None:
 def _revision(
     name: str, revision: str, role: Role, roots: SnapRoots
 ) -> MountedSnap | None:
-    wanted = str((roots.mounts / name / revision).resolve())
-    table = _MOUNT_TABLE.read_text(errors="surrogateescape")
-    for mount in _squashfs_mounts(table):
-        if mount.place == wanted:
-            return next(_as_snap(mount, role, roots), None)
+    """Return a revision that is mounted from an image; see proc_pid_mountinfo(5)."""
+    wanted = (roots.mounts / name / revision).resolve()
+    for line in _MOUNT_TABLE.read_text(errors="surrogateescape").splitlines():
+        mount, _, source = line.partition(" - ")
+        _, _, device, _, place, *_ = mount.split(" ")
+        is_image = source.partition(" ")[0] == "squashfs"
+        if is_image and unescaped(os.fsencode(place)) == str(wanted):
+            return MountedSnap(
+                role=role, name=name, revision=revision, place=wanted, device=device
+            )
     return None
-
-
-def _as_snap(mount: _Mount, role: Role, roots: SnapRoots) -> Iterator[MountedSnap]:
-    """Yield the snap that is mounted at its own place below snapd's directory."""
-    place = Path(mount.place)
-    if place.parent.parent == roots.mounts.resolve():
-        yield MountedSnap(
-            role=role,
-            name=place.parent.name,
-            revision=place.name,
-            place=place,
-            device=mount.device,
-        )
 
 
 def _content_snaps(own: MountedSnap, roots: SnapRoots) -> Iterator[MountedSnap]:
@@ -265,3 +283,60 @@ def _sources(lines: Iterable[str], roots: SnapRoots) -> Iterator[tuple[str, str]
             if source.startswith(start) and found is not None:
                 yield found["instance"], found["revision"]
                 break
+
+
+@contextmanager
+def snap_run(instance: str, app: str, *, program: str) -> Iterator[Command]:
+    """Yield how snapd starts an app, as the user who called sudo if somebody did.
+
+    :param instance: the snap, with the key of a parallel instance.
+    :param program: ``snap``.
+    :raises ToolError: if the launch fails, with what to do about it.
+    """
+    name = instance if app == instance.partition("_")[0] else f"{instance}.{app}"
+    words: tuple[str, ...] = (program, "run", name)
+    environment = kept_environment()
+    user = os.environ.get("SUDO_UID", "")
+    try:
+        if os.geteuid() or not user.isdecimal() or not int(user):
+            yield Command(words=words, environment=environment, installed=True)
+            return
+        account = pwd.getpwuid(int(user))
+        ids = (f"--reuid={account.pw_uid}", f"--regid={account.pw_gid}")
+        words = ("setpriv", *ids, "--init-groups", "--", *words)
+        environment |= _user_environment(account)
+        with _authority(account) as added:
+            environment |= added
+            yield Command(words=words, environment=environment, installed=True)
+    except ToolError as error:
+        text = error.details or ""
+        known = (advice for cause, advice in _ADVICE.items() if cause.search(text))
+        error.resolution = next(known, error.resolution)
+        raise
+
+
+def _user_environment(account: pwd.struct_passwd) -> dict[str, str]:
+    """Return what differs in a user's session from that of sudo."""
+    runtime = Path(f"/run/user/{account.pw_uid}")
+    bus = {"DBUS_SESSION_BUS_ADDRESS": f"unix:path={runtime}/bus"}
+    return {
+        "HOME": account.pw_dir,
+        "USER": account.pw_name,
+        "LOGNAME": account.pw_name,
+        "SHELL": account.pw_shell,
+        "XDG_RUNTIME_DIR": str(runtime),
+        **(bus if (runtime / "bus").exists() else {}),
+    }
+
+
+@contextmanager
+def _authority(account: pwd.struct_passwd) -> Iterator[dict[str, str]]:
+    """Let a user have the key to a display that is root's, as a virtual one is."""
+    source = Path(os.environ.get("XAUTHORITY", ""))
+    if not source.is_file() or source.stat().st_uid == account.pw_uid:
+        yield {}
+        return
+    with tempfile.NamedTemporaryFile(prefix="xauthority-") as file:
+        shutil.copyfile(source, file.name)
+        os.chown(file.name, account.pw_uid, account.pw_gid)
+        yield {"XAUTHORITY": file.name}

@@ -1,4 +1,4 @@
-"""Launches measured from real mounts of the payload, packed with each codec."""
+"""Cold and warm launches timed from real mounts, in turns."""
 
 from __future__ import annotations
 
@@ -7,38 +7,35 @@ import platform
 import resource
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Literal, TypeVar
 
 from ..codecs import CODECS
+from ..launch.launch_set import LaunchFile
 from ..payload.source import Payload
 from ..trial.result import Progress
-from .mount import Mount, MountMethod, mount_point, mounted
-from .packed_images import PackedImages, packed_images
-from .page_cache import (
-    Storage,
-    can_drop_caches,
-    drop_caches,
-    drop_file_cache,
-    storage_of,
-)
+from .home import launch_home
+from .images import packed_images
+from .mount import Mount, mount_point, mounted
+from .page_cache import Storage, drop_caches, drop_file_cache, replay, storage_of
+from .record import RecordRequest, launch
 from .samples import RunTime, Sample
+from .start import Command
 
 Launch = Callable[[Mount], RunTime]
 """Launches once from a mount, or does as if, and returns what that took."""
 
 Thing = TypeVar("Thing")
-Dropped = Literal["system", "payload"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasureRequest:
     """What to measure.
 
-    :param method: ``launch`` where it starts the app, ``replay`` where it reads
-        what a recorded launch read.
+    :param method: ``launch`` if it starts the app, ``replay`` if it reads what a
+        recorded launch read.
     :param codecs: names, in the order of the report.
     :param runs: cold and warm launches with each codec.
     :param warm_up: whether to launch once before, unmeasured: an app sets up its
@@ -72,21 +69,16 @@ class Measurement:
 
     :param codecs: in the order of the request.
     :param unavailable: why a codec is missing.
-    :param mount: who read the images.
-    :param storage: ``memory`` where the image stays there whatever is dropped, so
+    :param storage: ``memory`` if the image stays there when caches are dropped, so
         that a cold launch waits for decompression alone.
-    :param dropped: before a cold launch: the caches of the whole ``system``, or, not
-        being root, those of the ``payload`` alone.
-    :param read_ahead_kb: of the mounts, where known.
+    :param read_ahead_kb: of the mounts, if known.
     :param runs: launches of each kind with each codec.
     """
 
     codecs: Mapping[str, CodecMeasurement]
     unavailable: Mapping[str, str]
     method: Literal["launch", "replay"]
-    mount: MountMethod
     storage: Storage
-    dropped: Dropped
     read_ahead_kb: int | None
     runs: int
     kernel: str
@@ -98,103 +90,160 @@ def measure(
 ) -> Measurement:
     """Pack, mount and launch with each codec, in turns.
 
-    Every round goes through all codecs, beginning with another one each time, so
-    that a machine that gets slower or faster meanwhile does so for all of them.
-    Each cold launch has a mount of its own: the kernel and squashfuse keep some
-    blocks of a mount if no dropping of caches reaches them. All are mounted at the
-    same place, since applications keep paths in caches of their own.
+    The caches of the whole system are dropped before each cold launch.
 
     :raises AdvisorError: if an image can't be made, or a launch fails.
     """
-    with (
-        packed_images(
-            payload, request.codecs, scratch=None, progress=progress
-        ) as images,
-        mount_point() as root,
-    ):
-        return _Rounds(request, images, root, progress).run()
-
-
-@dataclass(frozen=True, slots=True)
-class _Rounds:
-    """The rounds of one measurement."""
-
-    request: MeasureRequest
-    images: PackedImages
-    root: Path
-    progress: Progress
-    times: dict[tuple[str, str], list[RunTime]] = field(
-        default_factory=lambda: defaultdict(list)
+    drop_caches()  # refused before minutes of packing
+    with packed_images(
+        payload, request.codecs, scratch=None, progress=progress
+    ) as images:
+        turns = _take_turns(
+            {codec: (path, request.launch) for codec, path in images.paths.items()},
+            rounds=request.runs,
+            make_cold=lambda _: drop_caches(),
+            warm_up=request.warm_up,
+            progress=progress,
+        )
+        codecs = {
+            codec: CodecMeasurement(
+                codec=codec,
+                image_bytes=path.stat().st_size,
+                cold_s=turns.cold_s[codec],
+                warm_s=turns.warm_s[codec],
+            )
+            for codec, path in images.paths.items()
+        }
+    return Measurement(
+        codecs=codecs,
+        unavailable=images.unavailable,
+        method=request.method,
+        storage=turns.storage,
+        read_ahead_kb=turns.read_ahead_kb,
+        runs=request.runs,
+        kernel=platform.release(),
+        processor=processor_name(),
     )
 
-    def run(self) -> Measurement:
-        """Go through all rounds."""
-        request, first = self.request, next(iter(self.images.paths))
-        if request.warm_up:
-            self.progress("Launching once without measuring")
-            with self.mounted(first) as mount:
-                request.launch(mount)
-        with self.mounted_cold(first) as mount:
-            storage = storage_of(self.images.paths[first])
-            how, read_ahead_kb = mount.method, mount.read_ahead_kb
-        for codec in self.turns():
-            with self.mounted_cold(codec) as mount:
-                for state in ("cold", "warm"):
-                    self.note(state, codec, mount, request.launch(mount))
-        return Measurement(
-            codecs={codec: self.measured(codec) for codec in self.images.paths},
-            unavailable=self.images.unavailable,
-            method=request.method,
-            mount=how,
-            storage=storage,
-            dropped="system" if can_drop_caches() else "payload",
-            read_ahead_kb=read_ahead_kb,
-            runs=request.runs,
-            kernel=platform.release(),
-            processor=processor_name(),
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variant:
+    """A way to launch.
+
+    :param image: that is mounted.
+    :param command: that is started from it.
+    """
+
+    image: Path
+    command: Command
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turns:
+    """Launches of each variant, in the order of the rounds.
+
+    :param cold_s: with nothing of the image cached.
+    :param warm_s: right after those.
+    :param read_ahead_kb: of the mounts, if known.
+    :param processors: that the launches could use.
+    """
+
+    cold_s: Mapping[str, Sample]
+    warm_s: Mapping[str, Sample]
+    storage: Storage
+    read_ahead_kb: int | None
+    processors: int
+
+
+def launch_in_turns(
+    variants: Mapping[str, Variant],
+    request: RecordRequest,
+    *,
+    rounds: int,
+    progress: Progress,
+    warmed: Sequence[LaunchFile] = (),
+) -> Turns:
+    """Launch an app in every way in every round.
+
+    Before a cold launch the image's own pages are dropped, but no other caches of the
+    system: what belongs to the machine and to the base is warm in all of them, as it is
+    if other snaps run.
+
+    :param request: what ends a launch, and after how long it has failed.
+    :param warmed: files that are also read before a warm launch: the end of a launch
+        ends what reads ahead of it, too.
+    :raises AdvisorError: if an image can't be mounted, or a launch fails.
+    """
+
+    def launched(request: RecordRequest, mount: Mount) -> RunTime:
+        return launch(request, mount.root, home)
+
+    with launch_home() as home:
+        return _take_turns(
+            {
+                name: (
+                    each.image,
+                    partial(launched, replace(request, command=each.command)),
+                )
+                for name, each in variants.items()
+            },
+            rounds=rounds,
+            make_cold=drop_file_cache,
+            warm_up=True,
+            warmed=warmed,
+            progress=progress,
         )
 
-    def note(self, state: str, codec: str, mount: Mount, run: RunTime) -> None:
-        """Note what a run took; squashfuse decompresses in a process of its own."""
-        if mount.method == "squashfuse":
-            run = replace(run, user_s=None, system_s=None)
-        self.times[state, codec].append(run)
 
-    def turns(self) -> Iterator[str]:
-        """Yield the codec of each step, after saying what is done with it."""
-        rounds = self.request.runs
-        orders = in_turns(tuple(self.images.paths), rounds)
-        for number, order in enumerate(orders, start=1):
-            for codec in order:
-                self.progress(f"Launching with {codec} (round {number} of {rounds})")
-                yield codec
+def _take_turns(  # noqa: PLR0913 # keywords: what, how often, what is done between
+    launches: Mapping[str, tuple[Path, Launch]],
+    *,
+    rounds: int,
+    make_cold: Callable[[Path], None],
+    warm_up: bool,
+    progress: Progress,
+    warmed: Sequence[LaunchFile] = (),
+) -> Turns:
+    """Launch cold and warm from each image in every round.
 
-    def mounted(self, codec: str) -> AbstractContextManager[Mount]:
-        """Mount a codec's image if all are mounted."""
-        return mounted(self.images.paths[codec], at=self.root)
-
-    @contextmanager
-    def mounted_cold(self, codec: str) -> Iterator[Mount]:
-        """Mount a codec's image of which nothing is cached."""
-        with self.mounted(codec) as mount:
-            make_cold(self.images.paths[codec])
-            yield mount
-
-    def measured(self, codec: str) -> CodecMeasurement:
-        """Return what was measured with a codec."""
-        cold, warm = (
-            Sample.of_runs(self.times[state, codec]) for state in ("cold", "warm")
-        )
-        return CodecMeasurement(
-            codec=codec,
-            image_bytes=self.images.paths[codec].stat().st_size,
-            cold_s=cold,
-            warm_s=warm,
-        )
+    Each cold launch has a mount of its own: the kernel keeps some blocks of a mount if
+    no dropping of caches reaches them. All are mounted at the same place, since
+    applications keep paths in caches of their own.
+    """
+    cold: dict[str, list[RunTime]] = defaultdict(list)
+    warm: dict[str, list[RunTime]] = defaultdict(list)
+    image, launch_once = next(iter(launches.values()))
+    with mount_point() as root:
+        if warm_up:
+            progress("Launching once without measuring")
+            with mounted(image, at=root) as mount:
+                launch_once(mount)
+        with mounted(image, at=root) as mount:
+            make_cold(image)
+            storage, read_ahead_kb = storage_of(image), mount.read_ahead_kb
+        for number, order in enumerate(in_turns(tuple(launches), rounds), start=1):
+            for name in order:
+                progress(f"Launching: {name} (round {number} of {rounds})")
+                image, launch_once = launches[name]
+                with mounted(image, at=root) as mount:
+                    make_cold(image)
+                    cold[name].append(launch_once(mount))
+                    replay(root, warmed)
+                    warm[name].append(launch_once(mount))
+    return Turns(
+        cold_s={name: Sample.of_runs(cold[name]) for name in launches},
+        warm_s={name: Sample.of_runs(warm[name]) for name in launches},
+        storage=storage,
+        read_ahead_kb=read_ahead_kb,
+        processors=len(os.sched_getaffinity(0)),
+    )
 
 
 def in_turns(things: Sequence[Thing], rounds: int) -> Iterator[tuple[Thing, ...]]:
-    """Yield the order of things in each round; each begins with the next one."""
+    """Yield the order of things in each round; each begins with the next one.
+
+    So a machine that gets slower or faster meanwhile does so for all of them.
+    """
     for number in range(rounds):
         first = number % len(things)
         yield (*things[first:], *things[:first])
@@ -213,20 +262,6 @@ def timed_here(run: Callable[[], float]) -> RunTime:
         user_s=max(0.0, after.ru_utime - before.ru_utime),
         system_s=max(0.0, after.ru_stime - before.ru_stime),
     )
-
-
-def make_cold(image: Path) -> None:
-    """Drop what is cached of a mounted image: of the whole system where that may be.
-
-    Else the image's own pages are dropped. What was cached of its files went with
-    the mount before.
-
-    :raises AdvisorError: if that fails.
-    """
-    if can_drop_caches():
-        drop_caches()
-    else:
-        drop_file_cache(image)
 
 
 def processor_name() -> str:

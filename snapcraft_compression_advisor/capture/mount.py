@@ -1,101 +1,105 @@
-"""Images mounted for a while, by the kernel or through FUSE."""
+"""Images mounted by the kernel for a while, over loop devices that it frees itself.
+
+``ioctl`` numbers and structures are those of ``include/uapi/linux/loop.h``. With
+``LO_FLAGS_AUTOCLEAR`` the kernel frees a device as soon as nothing has it open, be it
+us, a mount, or a process that still has a file of the mount open. As ``LOOP_CONFIGURE``
+(Linux 5.8) sets file and flags in one step, there is no moment at which the end of this
+process would leave a device behind.
+
+squashfs uses the backing device of its block device (``setup_bdev_super`` in Linux's
+``fs/super.c``), so the loop device's read-ahead governs files of the mount. Files take
+it as they are opened (``file_ra_state_init`` in ``mm/readahead.c``): the image's own,
+for reading it from its disk, is in force if it was set while the image was opened, and
+need not stay on the disk.
+"""
 
 from __future__ import annotations
 
 import ctypes
 import errno
+import fcntl
 import os
 import platform
-import select
-import shutil
-import signal
-import subprocess
-import tempfile
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+import struct
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Literal
 
-from ..core.child import beginning, ending_with_us
 from ..core.deferred_signals import deferred_signals
 from ..core.errors import NoInputError, StorageError, ToolError
-from ..core.scratch import scratch_directory, unmount, unmounter
+from ..core.scratch import scratch_directory, unmount
 from ..squashfs.entry import SUPERBLOCK_BYTES
 from ..squashfs.superblock import parse_superblock
-from .loop_device import (
-    LOOP_CONTROL,
-    device_read_ahead,
-    free_loop_device,
-    loop_device,
-    open_with_read_ahead,
-)
 
 UBUNTU_READ_AHEAD_KB = 128
 """``read_ahead_kb`` of loop devices and disks on Ubuntu, the kernel's default."""
 
-MountMethod = Literal["kernel", "squashfuse"]
-
-_CAP_SYS_ADMIN = 21
+CAP_FOWNER, CAP_SYS_ADMIN = 3, 21  # linux/capability.h
 _READ_ONLY_NO_SETUID_NO_DEVICES = 1 | 2 | 4  # MS_RDONLY, MS_NOSUID, MS_NODEV
 _NO_EXECUTION = 8  # MS_NOEXEC
 _VIRTUAL = 2 | 4 | _NO_EXECUTION  # MS_NOSUID, MS_NODEV
-_REFUSED = {errno.EPERM, errno.EACCES}
 _UNKNOWN_TO_KERNEL = {errno.ENODEV, errno.EINVAL}
 """No such file system; or, the superblock being sound, no such codec
 (``squashfs_fill_super`` in Linux's ``fs/squashfs/super.c``)."""
 
+LOOP_CONTROL = Path("/dev/loop-control")
+_LOOP_CTL_GET_FREE = 0x4C82
+_LOOP_CONFIGURE = 0x4C0A
+_READ_ONLY_AUTOCLEAR = 1 | 4
+_CONFIG = struct.Struct("=2I 5Q4I 64s64s32s2Q 8Q")
+"""``struct loop_config``: file and block size; ``loop_info64``; reserved."""
+_ATTEMPTS = 16
+"""Another process may take the device that the kernel names as free."""
+_BACKING_DEVICES = Path("/sys/class/bdi")
+
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
-_PROGRAMS = ("squashfuse_ll", "squashfuse")
-"""The first keeps pages in the kernel's cache from one opening to the next (its
-``sqfs_ll_op_open`` sets ``keep_cache``), as the kernel's own file system does."""
-
-_INSTALL = "Install squashfuse and fuse3, or run the command as root"
-
-_TIMEOUT_S = 30.0
-"""Mounting takes some milliseconds; a file system that hangs is given up."""
+OpenDevice = AbstractContextManager[tuple[Path, int]]
+"""A device that is open: its path and its descriptor."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mount:
     """A mounted image.
 
-    :param method: who reads the image: the kernel, or squashfuse through FUSE.
-    :param read_ahead_kb: what the kernel reads on within a file, in KiB; ``None``
-        where it isn't known.
+    :param read_ahead_kb: what the kernel reads on within a file, in KiB; None if the
+        kernel doesn't tell.
     """
 
     root: Path
-    method: MountMethod
     read_ahead_kb: int | None
 
 
-def may_administer(status: Path = Path("/proc/self/status")) -> bool:
-    """Return whether this process has CAP_SYS_ADMIN, where it runs.
-
-    :param status: what the kernel says of a process; see proc_pid_status(5).
-    """
+def has_capability(number: int, status: Path = Path("/proc/self/status")) -> bool:
+    """Return whether this process has a capability, by proc_pid_status(5)."""
     text = status.read_text(encoding="utf-8", errors="replace")
     held = int(text.partition("\nCapEff:")[2].split()[0], base=16)
-    return bool(held & 1 << _CAP_SYS_ADMIN)
+    return bool(held & 1 << number)
 
 
 def can_mount(loop_control: Path = LOOP_CONTROL) -> bool:
     """Return whether this process may have the kernel mount an image.
 
     That takes CAP_SYS_ADMIN and a free loop device, which containers often lack.
-
-    :param loop_control: the device that knows of free loop devices.
     """
-    if not may_administer():
-        return False
-    try:
-        with free_loop_device(loop_control):
-            return True
-    except OSError:
-        return False
+    with suppress(OSError):
+        if has_capability(CAP_SYS_ADMIN):
+            with free_loop_device(loop_control):
+                return True
+    return False
+
+
+def check_mounting() -> None:
+    """Refuse to begin what can't be done without mounting images.
+
+    :raises ToolError: if this process may not.
+    """
+    if not can_mount():
+        message = "This process may not mount images"
+        raise ToolError(
+            message, resolution="Run the command as root, outside of a container."
+        )
 
 
 @contextmanager
@@ -105,32 +109,27 @@ def mounted(
     read_ahead_kb: int = UBUNTU_READ_AHEAD_KB,
     at: Path | None = None,
 ) -> Iterator[Mount]:
-    """Mount an image read-only, and unmount it whatever happens.
+    """Mount an image read-only, and unmount it in any case.
 
-    The kernel mounts it where it may, else squashfuse does. What still has files
-    open at the end keeps them, and the loop device is freed with the last of them;
-    under squashfuse it loses them.
+    What still has files open at the end keeps them, and the loop device is freed with
+    the last of them.
 
-    :param read_ahead_kb: for files of the mount and for the image itself, where the
-        kernel mounts it.
+    :param read_ahead_kb: for files of the mount and for the image itself.
     :param at: an empty directory to mount it at; by default a temporary one.
     :raises NoInputError: if the image can't be opened.
     :raises BadDataError: if it is no squashfs image.
     :raises StorageError: if reading it fails, or no directory can be made.
-    :raises ToolError: if the kernel lacks its codec, or neither way of mounting
-        is open to this process.
+    :raises ToolError: if the kernel lacks its codec, or this process may not mount.
     """
     codec = _codec(image)
     with (
         deferred_signals() as signals,
         mount_point(at) as root,
-        _attached(image, root, codec=codec, read_ahead_kb=read_ahead_kb) as method,
-        device_read_ahead(
-            root, read_ahead_kb if method == "kernel" else None
-        ) as in_force,
+        _attached(image, root, codec=codec, read_ahead_kb=read_ahead_kb),
+        device_read_ahead(root, read_ahead_kb) as in_force,
         signals.delivered(),
-    ):  # fmt: skip
-        yield Mount(root=root, method=method, read_ahead_kb=in_force)
+    ):
+        yield Mount(root=root, read_ahead_kb=in_force)
 
 
 @contextmanager
@@ -152,7 +151,7 @@ def mount_point(at: Path | None = None) -> Iterator[Path]:
 
 
 def _codec(image: Path) -> str:
-    """Return an image's codec, having looked whether it is an image at all."""
+    """Return the codec of a file that has to be an image."""
     try:
         with image.open("rb") as file:
             raw = file.read(SUPERBLOCK_BYTES)
@@ -166,24 +165,9 @@ def _codec(image: Path) -> str:
 @contextmanager
 def _attached(
     image: Path, root: Path, *, codec: str, read_ahead_kb: int
-) -> Iterator[MountMethod]:
-    if can_mount() and _mount_kernel(
-        image, root, codec=codec, read_ahead_kb=read_ahead_kb
-    ):
-        try:
-            yield "kernel"
-        finally:
-            unmount(str(root))
-    else:
-        with fuse_mount(image, root):
-            yield "squashfuse"
-
-
-def _mount_kernel(image: Path, root: Path, *, codec: str, read_ahead_kb: int) -> bool:
-    """Mount with the kernel, through a loop device that goes with the mount.
-
-    :return: ``False`` where this process may not, after all.
-    """
+) -> Iterator[None]:
+    """Mount through a loop device that goes with the mount."""
+    check_mounting()
     try:
         with (
             open_with_read_ahead(image, read_ahead_kb) as descriptor,
@@ -191,21 +175,18 @@ def _mount_kernel(image: Path, root: Path, *, codec: str, read_ahead_kb: int) ->
         ):
             _mount_device(device, root, codec)
     except OSError as error:
-        if error.errno in _REFUSED:
-            return False
         message = f"Cannot mount {str(image)!r}: {error.strerror}"
         raise StorageError(
             message, resolution="Check the kernel log (dmesg)."
         ) from error
-    return True
+    try:
+        yield
+    finally:
+        unmount(str(root))
 
 
 def _mount_device(device: Path, root: Path, codec: str) -> None:
-    """Mount a device that holds an image with a sound superblock.
-
-    :raises OSError: if the kernel refuses.
-    :raises ToolError: if it lacks squashfs or the codec.
-    """
+    """Mount a device that holds an image with a sound superblock."""
     try:
         _mount(device, root, "squashfs", _READ_ONLY_NO_SETUID_NO_DEVICES)
     except OSError as error:
@@ -254,83 +235,110 @@ def _mount(
         raise OSError(code, os.strerror(code))
 
 
-def find_squashfuse() -> str:
-    """Return squashfuse's path.
-
-    :raises ToolError: if it or what it needs isn't installed.
-    """
-    program = next(filter(None, map(shutil.which, _PROGRAMS)), None)
-    if program is None:
-        message = "This user may not mount images, and squashfuse is not installed"
-        raise ToolError(message, resolution=f"{_INSTALL}.")
-    if os.geteuid() != 0 and unmounter() is None:
-        message = "squashfuse needs fusermount3, which is not installed"
-        raise ToolError(message, resolution=f"{_INSTALL}.")
-    return program
-
-
 @contextmanager
-def fuse_mount(image: Path, root: Path) -> Iterator[None]:
-    """Mount an image through squashfuse, and unmount it at the end.
+def free_loop_device(control_path: Path = LOOP_CONTROL) -> Iterator[tuple[Path, int]]:
+    """Open a loop device that is free now; yield its path and descriptor.
 
-    :raises ToolError: if squashfuse or FUSE is missing, or refuses the image.
+    :raises OSError: if there is none to be had.
     """
-    program = find_squashfuse()
-    # Root's launches are another user's.
-    others = ",allow_other" if os.geteuid() == 0 else ""
-    options = ("-f", "-o", f"ro,nodev,nosuid{others}")
-    command = (program, *options, str(image.absolute()), str(root.absolute()))
-    with (
-        tempfile.TemporaryFile() as said,
-        open("/proc/self/mountinfo", "rb") as mount_table,  # noqa: PTH123 # for poll()
-        # A session of its own: Ctrl-C is for us, who then unmount.
-        subprocess.Popen(
-            # At SIGTERM it unmounts before it ends.
-            ending_with_us(command, signal.SIGTERM),
-            stdin=subprocess.DEVNULL,
-            stdout=said,
-            stderr=said,
-            start_new_session=True,
-        ) as process,
-    ):
-        try:
-            _await_mount(process, root, mount_table)
-            _check(process, image, said)
-            yield
-        finally:
-            unmount(str(root.absolute()))
-            # It ends by itself, but not while something is still in use there.
-            process.kill()
-
-
-def _await_mount(
-    process: subprocess.Popen[bytes], root: Path, mount_table: IO[bytes]
-) -> None:
-    """Wait until something is mounted, or the process has ended."""
-    end_s = time.monotonic() + _TIMEOUT_S
-    descriptor = os.pidfd_open(process.pid)
+    control = os.open(control_path, os.O_RDWR | os.O_CLOEXEC)
     try:
-        changes = select.poll()
-        changes.register(mount_table, select.POLLPRI)  # the table has changed
-        changes.register(descriptor, select.POLLIN)  # the process has ended
-        while process.poll() is None and not os.path.ismount(root):
-            left_s = end_s - time.monotonic()
-            if left_s <= 0:
-                process.kill()
-                process.wait()
-            else:
-                changes.poll(left_s * 1000)
+        number = fcntl.ioctl(control, _LOOP_CTL_GET_FREE)
+    finally:
+        os.close(control)
+    path = Path(f"/dev/loop{number}")
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        yield path, descriptor
     finally:
         os.close(descriptor)
 
 
-def _check(process: subprocess.Popen[bytes], image: Path, said: IO[bytes]) -> None:
-    if process.returncode is None:
+@contextmanager
+def loop_device(
+    image: int, open_free: Callable[[], OpenDevice] = free_loop_device
+) -> Iterator[Path]:
+    """Make a file a read-only block device; it lives on while something has it open.
+
+    :param image: descriptor of the file, which the kernel keeps open in its turn.
+    :param open_free: opens a device that is free, until somebody else takes it.
+    :raises OSError: if there is no device to be had.
+    :raises ToolError: if the kernel is too old.
+    """
+    for _ in range(_ATTEMPTS):
+        with open_free() as (path, device):
+            if _configure(device, image, path):
+                yield path
+                return
+    raise OSError(errno.EBUSY, os.strerror(errno.EBUSY), str(path))
+
+
+def _configure(device: int, image: int, path: Path) -> bool:
+    """Configure a device; False if somebody was faster."""
+    name = os.fsencode(path)
+    info = (0, 0, 0, 0, 0, 0, 0, 0, _READ_ONLY_AUTOCLEAR, name, b"", b"", 0, 0)
+    try:
+        fcntl.ioctl(device, _LOOP_CONFIGURE, _CONFIG.pack(image, 0, *info, *(0,) * 8))
+    except OSError as error:
+        if error.errno == errno.EBUSY:
+            return False
+        if error.errno in {errno.EINVAL, errno.ENOTTY}:
+            message = f"Kernel {platform.release()} refuses to set up a loop device"
+            raise ToolError(
+                message,
+                details=error.strerror,
+                resolution="Use Linux 5.8 or later.",
+            ) from error
+        raise
+    return True
+
+
+@contextmanager
+def device_read_ahead(
+    path: Path, wanted_kb: int, *, settings: Path = _BACKING_DEVICES
+) -> Iterator[int | None]:
+    """Set the read-ahead of a file system for files opened within.
+
+    :param path: somewhere on the file system.
+    :param settings: the kernel's directory of what can be set of each device.
+    :return: what is in force then, in KiB; None if the kernel doesn't tell.
+    """
+    device = path.stat().st_dev
+    setting = settings / f"{os.major(device)}:{os.minor(device)}" / "read_ahead_kb"
+    before_kb = _read(setting)
+    if before_kb is None or not _write(setting, wanted_kb):
+        yield before_kb
         return
-    message = f"squashfuse cannot mount {str(image)!r} (status {process.returncode})"
-    raise ToolError(
-        message,
-        details=beginning(said),
-        resolution="Check that this user can open /dev/fuse, and that squashfuse "
-        "supports the image's codec.",
-    )
+    try:
+        yield _read(setting)
+    finally:
+        _write(setting, before_kb)
+
+
+@contextmanager
+def open_with_read_ahead(
+    path: Path, read_ahead_kb: int, *, settings: Path = _BACKING_DEVICES
+) -> Iterator[int]:
+    """Open a file with a read-ahead other than that of its disk; yield its descriptor.
+
+    :raises OSError: if it can't be opened.
+    """
+    with device_read_ahead(path, read_ahead_kb, settings=settings):
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _read(setting: Path) -> int | None:
+    with suppress(OSError):
+        return int(setting.read_text(encoding="ascii"))
+    return None
+
+
+def _write(setting: Path, read_ahead_kb: int) -> bool:
+    with suppress(OSError):
+        setting.write_text(f"{read_ahead_kb}\n", encoding="ascii")
+        return True
+    return False

@@ -19,7 +19,7 @@ from .home import HOME_BYTES, HOME_FILES, HomeQuota
 from .launch_event import LaunchEvent, LaunchState, Watch
 from .prepared_process import not_started
 from .process_tree import ProcessTree
-from .session_bus import PROGRAM as BUS_PROGRAM
+from .servers import DBUS_DAEMON
 
 KEPT_LINES = 20
 """Last lines of output that an error shows."""
@@ -237,10 +237,10 @@ def _wanted_elsewhere(lines: Sequence[str], root: Path) -> str | None:
 def _not_inside(lines: Sequence[str]) -> str | None:
     """Return what to do where an isolated app wants what it can't have."""
     text = "\n".join(lines)
-    if _NO_BUS.search(text) and shutil.which(BUS_PROGRAM) is None:
+    if _NO_BUS.search(text) and shutil.which(DBUS_DAEMON) is None:
         return (
             "The app wants a D-Bus session bus, and an isolated launch doesn't see "
-            f"yours. Install {BUS_PROGRAM} ('sudo apt-get install {BUS_PROGRAM}'): "
+            f"yours. Install {DBUS_DAEMON} ('sudo apt-get install {DBUS_DAEMON}'): "
             "then each launch has one of its own."
         )
     if _NO_NETWORK.search(text):

@@ -28,6 +28,7 @@ from ..launch.profile import LaunchProfile, ProfileFile, is_utf8
 from ..payload.inventory import Entry, Inventory
 from ..payload.source import Payload
 from ..squashfs.entry import EntryKind
+from .mount import CAP_FOWNER, has_capability
 
 Storage = Literal["memory", "disk"]
 
@@ -43,7 +44,6 @@ rounds up to two, and the next block would be read as well.
 
 _OPEN_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 _NO_SUCH_FILE = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}
-_CAP_FOWNER = 3
 _OVERFLOW_USER = 65534
 """Owner of files whose user a namespace doesn't have (``overflowuid``)."""
 _USER_MAP = Path("/proc/self/uid_map")
@@ -274,15 +274,10 @@ def _may_see(status: os.stat_result, path: str) -> bool:
     """
     if status.st_uid == os.geteuid() or os.access(path, os.W_OK, effective_ids=True):
         return True
-    process = Path("/proc/self/status").read_text(encoding="utf-8", errors="replace")
-    held = int(process.partition("\nCapEff:")[2].split()[0], base=16)
-    has_owner = status.st_uid != _OVERFLOW_USER or _has_all_users()
-    return bool(held & 1 << _CAP_FOWNER) and has_owner
-
-
-def _has_all_users() -> bool:
-    """Return whether this isn't a user namespace of a few users."""
-    return _USER_MAP.read_text(encoding="ascii").split() == ["0", "0", _ALL_USERS]
+    users = _USER_MAP.read_text(encoding="ascii").split()
+    # A user namespace of a few users hides the owner of files of others.
+    has_owner = status.st_uid != _OVERFLOW_USER or users == ["0", "0", _ALL_USERS]
+    return has_capability(CAP_FOWNER) and has_owner
 
 
 def block_ranges(pages: NDArray[np.bool_]) -> tuple[tuple[int, int], ...]:

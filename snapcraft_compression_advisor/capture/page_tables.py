@@ -13,7 +13,6 @@ import mmap
 import os
 import re
 import threading
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,9 +29,6 @@ _PROC = Path("/proc")
 AROUND_PAGES = max(1, 64 * 1024 // mmap.PAGESIZE)
 """With a page, the kernel maps its cached neighbours in 64 KiB of address space
 (``fault_around_bytes`` of Linux's ``mm/memory.c``)."""
-
-_ENOUGH_LOOKS = 10
-"""At a process that ended: what it did after the last one is a small part then."""
 
 _DESCRIPTOR_BITS = 0xFFFFFFFF
 """Of an argument; the kernel ignores the others."""
@@ -100,12 +96,8 @@ class PageTables:
         self._paths: dict[bytes, str] = {}
         self._inodes: dict[tuple[int, int, int], str] = {}
         self._seen: dict[tuple[int, str, int], NDArray[np.bool_]] = {}
-        self._users: dict[str, set[int]] = {}
         self._raw: dict[tuple[int, _Mapping], bytes] = {}
         self._parsed: dict[bytes, _Mapping | None] = {}
-        self._looks: Counter[int] = Counter()
-        self._last: set[int] = set()
-        self._complete: set[int] = set()
         self._lock = threading.Lock()
         self._has_ended = False
         for entry in named_files(inventory):
@@ -121,8 +113,7 @@ class PageTables:
         Processes that are gone, or that hide from their user, are left out.
         """
         with self._lock:
-            self._last = set(pids)
-            self._look_at_all(self._last)
+            self._look_at_all(pids)
 
     def notice(self, call: HeldCall) -> None:
         """Take note of what a system call reads, or of all before a process ends.
@@ -135,9 +126,9 @@ class PageTables:
             if call.name in ("read", "pread64"):
                 self._read(call)
             else:
-                pid = _process_of(call.thread)
-                self._look_at_all([pid])
-                self._complete.add(pid)
+                status = (_PROC / f"{call.thread}/status").read_text(errors="replace")
+                process = status.partition("\nTgid:")[2].split(maxsplit=1)[0]
+                self._look_at_all([int(process)])
 
     def end(self) -> None:
         """Take no further notice: the launch has ended, and its processes will."""
@@ -176,26 +167,10 @@ class PageTables:
             if touches[-1:] != [read]:
                 touches.append(read)
 
-    def brief(self) -> set[str]:
-        """Return the files of which a good part may have been touched unseen.
-
-        All processes that had them mapped ended after a few looks, none of them at
-        the end.
-        """
-        return {
-            path
-            for path, pids in self._users.items()
-            if not pids & (self._last | self._complete)
-            and max(self._looks[pid] for pid in pids) < _ENOUGH_LOOKS
-        }
-
     def _look_at(self, pid: int, found: dict[str, list[Touch]]) -> None:
         mappings = [*self._mappings((_PROC / str(pid) / "maps").read_bytes())]
         if not mappings:
             return
-        self._looks[pid] += 1
-        for mapping in mappings:
-            self._users.setdefault(mapping.path, set()).add(pid)
         with (_PROC / str(pid) / "pagemap").open("rb", buffering=0) as table:
             for mapping in mappings:
                 count = mapping.end - mapping.start
@@ -280,8 +255,3 @@ def _touches(mapping: _Mapping, pages: NDArray[np.intp]) -> Iterator[Touch]:
             last=int(group[-1]) + mapping.offset,
             code_end=code_end if mapping.is_code else None,
         )
-
-
-def _process_of(thread: int) -> int:
-    status = (_PROC / f"{thread}/status").read_text(errors="replace")
-    return int(status.partition("\nTgid:")[2].split(maxsplit=1)[0])

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Callable
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from ..core.errors import ToolError, UsageError
+from ..core.errors import ToolError
 from ..launch.profile import (
     CpuTime,
     LaunchProfile,
@@ -21,10 +21,10 @@ from ..payload.source import Payload
 from ..trial.result import Progress
 from .call_notices import HeldCall
 from .home import launch_home
+from .images import packed_images
+from .kernel_trace import metadata_reads
 from .launch_event import LaunchEvent, window_doubt
-from .metadata_reads import metadata_reads
-from .mount import Mount, mount_point, mounted
-from .packed_images import packed_images
+from .mount import mount_point, mounted
 from .page_cache import (
     Storage,
     drop_caches,
@@ -124,7 +124,7 @@ class _Recorder:
 
     def warm_up(self) -> None:
         """Launch from a mount that goes again."""
-        with self._mounted():
+        with mounted(self.image, at=self.root):
             launch(self.request, self.root, self.home)
 
     def record(self) -> LaunchProfile | None:
@@ -142,10 +142,7 @@ class _Recorder:
             files = resident_blocks(self.root, self.payload.inventory)
 
         # A mount of its own begins with nothing of the payload in the cache.
-        with self._mounted() as mount:
-            if mount.method != "kernel":
-                message = "Only a kernel mount shows which blocks are read"
-                raise UsageError(message, resolution="Use --method directory.")
+        with mounted(self.image, at=self.root) as mount:
             drop_caches()
             drops = cache_drops()
             storage = storage_of(self.image)
@@ -165,9 +162,6 @@ class _Recorder:
             metadata_blocks=metadata_blocks,
             app_files=tuple(without_holes(self.payload, files)),
         )
-
-    def _mounted(self) -> AbstractContextManager[Mount]:
-        return mounted(self.image, at=self.root)
 
 
 def launch(  # noqa: PLR0913 # two say where, three when to look

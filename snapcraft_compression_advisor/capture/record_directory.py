@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -18,13 +17,8 @@ import numpy as np
 
 from ..core.errors import ToolError
 from ..core.scratch import scratch_directory
-from ..launch.guess.candidates import Candidate
-from ..launch.guess.guess import keys_of
-from ..launch.guess.priors import Priors, built_in_priors
-from ..launch.launch_set import share_ranges
 from ..launch.profile import LaunchProfile, ProfileFile
-from ..payload.elf import ELF_MAGIC
-from ..payload.inventory import Entry, Inventory
+from ..payload.inventory import Inventory
 from ..payload.source import Payload
 from ..trial.exact import payload_directory
 from ..trial.result import Progress
@@ -46,17 +40,12 @@ from .record import (
     recorded_launch,
     undisturbed,
 )
-from .start import Command, Launched
+from .start import Launched
 
 _NAMED_FILES = 3
-_WAY = "traced"
-"""Of the shares in ``launch/guess/priors.json`` for blocks that are only mapped."""
-_DIGITS = 2
-_LEAST_SHARE = 0.01
-"""A block that is only mapped is neither surely read nor surely not."""
 _PAGE_TABLES = Path("/proc/self/pagemap")
-_Seen = tuple[Sequence[ProfileFile], Mapping[str, Sequence[Touch]], AbstractSet[str]]
-"""What is in the cache, what was touched in mappings, and files briefly mapped."""
+_Seen = tuple[Sequence[ProfileFile], Mapping[str, Sequence[Touch]]]
+"""What is in the cache, and what was touched in mappings or read."""
 
 
 def record_directory(
@@ -78,7 +67,12 @@ def record_directory(
         inventory = payload.inventory
         _check(root, inventory)
         _evict(root, inventory)
-        request = replace(request, command=_writing_no_bytecode(request.command))
+        # What Python alone writes beside its modules: in a mounted snap it can't.
+        environment = {
+            **request.command.environment, "PYTHONDONTWRITEBYTECODE": "1",
+        }  # fmt: skip
+        command = replace(request.command, environment=environment)
+        request = replace(request, command=command)
         before = _states(root, inventory)
         if request.warm_up:
             progress("Launching once to set up the home directory")
@@ -99,9 +93,9 @@ def record_directory(
     recorded = recorded_launch(
         cold, warm, read_ahead_kb=UBUNTU_READ_AHEAD_KB
     ).model_copy(update={"cold_s": None, "cold_cpu_s": None})
-    resident, touches, brief = seen
+    resident, touches = seen
     files = directory_files(
-        payload, resident, touches, read_ahead_kb=UBUNTU_READ_AHEAD_KB, brief=brief
+        payload, resident, touches, read_ahead_kb=UBUNTU_READ_AHEAD_KB
     )
     return LaunchProfile(
         source="directory",
@@ -128,7 +122,7 @@ def _launch_evicted(
     cold = launch(
         request, root, home, watched=tables.look, noticed=tables.notice, frozen=look
     )
-    return (resident, tables.touches, tables.brief()), cold
+    return (resident, tables.touches), cold
 
 
 def directory_files(
@@ -137,96 +131,29 @@ def directory_files(
     touches: Mapping[str, Sequence[Touch]],
     *,
     read_ahead_kb: int,
-    brief: AbstractSet[str] = frozenset(),
 ) -> Iterator[ProfileFile]:
     """Yield what a mount would read of each file, sorted by path.
 
-    A program or library that is in the cache though no process was ever seen to map it
-    was mapped for too short a time to see. Its blocks have the shares that they have
-    where only the mapping is known: the directory's read-ahead may have brought in all
-    of them. So have the untouched blocks of files that were mapped briefly.
-
     :param resident: what is in the cache.
-    :param touches: of files that were seen mapped.
+    :param touches: of files that were seen mapped or read.
     :param read_ahead_kb: of the mount.
-    :param brief: files of which a good part may have been touched unseen.
     """
     forward = reads_code_forward()
-    priors = built_in_priors()
     cached = {file.path: file for file in resident}
     for path in sorted({*cached, *touches}):
-        entry = payload.inventory.entries[path]
-        seen = touches.get(path)
-        mapped: AbstractSet[int] = frozenset()
-        if path in cached and (
-            path in brief or _is_mapped_unseen(payload, cached[path], seen)
-        ):
-            mapped = _numbers(cached[path])
-        if seen is None and not mapped:
+        if path not in touches:
             yield cached[path]
-        elif seen or path in cached:
+        elif touches[path] or path in cached:
+            size_bytes = payload.inventory.entries[path].size_bytes
             read = mount_blocks(
-                seen or (),
-                size_bytes=entry.size_bytes,
+                touches[path],
+                size_bytes=size_bytes,
                 read_ahead_kb=read_ahead_kb,
                 code_forward=forward,
             )
-            if mapped:
-                yield _with_shares(payload, entry, read, {*mapped}, priors)
-            else:
-                ranges = _ranges(read)
-                yield ProfileFile(path=path, size=entry.size_bytes, blocks=ranges)
-
-
-def _is_mapped_unseen(
-    payload: Payload, file: ProfileFile, touches: Sequence[Touch] | None
-) -> bool:
-    """Return whether more of a program or library is cached than was seen in use."""
-    if file.blocks[-1][1] == 0 or not all(touch.is_read for touch in touches or ()):
-        return False
-    if touches == []:  # it was seen mapped, and nobody touched it
-        return False
-    return payload.read(file.path, offset=0, length=len(ELF_MAGIC)) == ELF_MAGIC
-
-
-def _with_shares(
-    payload: Payload, entry: Entry, read: set[int], mapped: set[int], priors: Priors
-) -> ProfileFile:
-    """Return a file's blocks: those that were only mapped have their measured share."""
-    shares = dict.fromkeys(read, 1.0)
-    if mapped - read:
-        keys = keys_of(
-            payload, Candidate(entry=entry, way=_WAY, role="plugin", direct=False)
-        )
-        for number in mapped - read:
-            share = round(priors.block_share(keys[number]), _DIGITS)
-            shares[number] = min(max(share, _LEAST_SHARE), 1 - _LEAST_SHARE)
-    ranges = tuple(share_ranges(shares))
-    return ProfileFile(
-        path=entry.path,
-        size=entry.size_bytes,
-        blocks=tuple((first, last) for first, last, _ in ranges),
-        shares=tuple(share for _, _, share in ranges),
-    )
-
-
-def _numbers(file: ProfileFile) -> set[int]:
-    return {number for first, last in file.blocks for number in range(first, last + 1)}
-
-
-def _ranges(blocks: set[int]) -> tuple[tuple[int, int], ...]:
-    pages = np.zeros((max(blocks) + 1) * BLOCK_PAGES, dtype=np.bool_)
-    pages[np.array(sorted(blocks)) * BLOCK_PAGES] = True
-    return block_ranges(pages)
-
-
-def _writing_no_bytecode(command: Command) -> Command:
-    """Return the command without what Python alone writes beside its modules.
-
-    In a mounted snap it can't, and compiles them at each launch.
-    """
-    added = {"PYTHONDONTWRITEBYTECODE": "1"}
-    return replace(command, environment={**command.environment, **added})
+            pages = np.zeros((max(read) + 1) * BLOCK_PAGES, dtype=np.bool_)
+            pages[np.array(sorted(read)) * BLOCK_PAGES] = True
+            yield ProfileFile(path=path, size=size_bytes, blocks=block_ranges(pages))
 
 
 def _check(root: Path, inventory: Inventory) -> None:

@@ -1,109 +1,76 @@
-"""Records a launch of an installed snap, as snapd starts it, over all that it reads."""
+"""Records a launch of an installed snap, as snapd starts it, over all that it reads.
+
+``snap run`` becomes ``snap-confine``, which makes or joins the mount namespace and
+becomes ``snap-exec``; that becomes the first program of the command-chain, and so on to
+the app's command. All of that is one process (snapd ``cmd/snapd/cli/cmd_run.go``,
+``cmd/snap-confine``, ``cmd/snapctl/tool/snap-exec``). The kernel's trace event of
+execve(2) has the path that was given and the process, so it shows the launch's parts.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+import posixpath
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..codecs.codec import DATA_BLOCK_BYTES
-from ..core.errors import UsageError
 from ..core.units import format_bytes
 from ..launch.profile import (
+    LaunchPart,
     LaunchProfile,
     ProfileFile,
     ProfilePayload,
     RecordedPart,
 )
 from ..payload.scan import scan_directory
-from ..payload.source import Payload, open_payload
+from ..payload.snap_yaml import App
 from ..trial.result import Progress
-from .installed import (
-    MountedSnap,
-    SnapRoots,
-    find_installed,
-    find_stack,
-    image_facts,
-    shown_inside,
-)
+from .installed import InstalledSnap, MountedSnap, image_facts
 from .kernel_trace import kernel_trace
-from .launch_event import LaunchEvent
-from .launch_parts import (
-    EXEC_EVENT,
-    exec_events,
-    launch_parts,
-    names_our_processes,
-)
 from .page_cache import (
-    can_drop_caches,
     drop_caches,
     resident_blocks,
     storage_of,
     without_blocks,
     without_holes,
 )
-from .record import cache_drops, recorded_launch, undisturbed, with_doubt
-from .snap_run import snap_run
-from .start import Launched, time_launch
+from .record import (
+    RecordRequest,
+    cache_drops,
+    launch,
+    recorded_launch,
+    undisturbed,
+    with_doubt,
+)
+from .start import Launched
 
 _TOLERATED_BYTES = 1024 * 1024
 """What other programs may keep in memory of a snap without a word about it."""
+_ANYWHERE = Path("/")
+"""snapd makes a launch's surroundings."""
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InstalledSnap:
-    """An installed snap and what its apps run on.
-
-    :param payload: the files of its mount.
-    :param stack: it, its content snaps, its base and what brings snapd's programs.
-    """
-
-    payload: Payload
-    stack: tuple[MountedSnap, ...]
-    roots: SnapRoots
-
-    @property
-    def name(self) -> str:
-        """Its name, with the key of a parallel instance."""
-        return self.stack[0].name
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InstalledLaunch:
-    """What to record of an installed snap.
-
-    :param warm_up: whether to launch once before, unrecorded.
-    """
-
-    app: str
-    event: LaunchEvent
-    timeout_s: float
-    warm_up: bool = True
-
-
-@contextmanager
-def installed_snap(name: str, roots: SnapRoots) -> Iterator[InstalledSnap]:
-    """Open an installed snap.
-
-    :param name: with the key of a parallel instance.
-    :raises AdvisorError: if it can't be recorded here.
-    """
-    if not can_drop_caches():
-        message = "Recording an installed snap needs root"
-        raise UsageError(
-            message,
-            resolution="Run with sudo: the app is still started as your own user.",
-        )
-    own = find_installed(name, roots)
-    with open_payload(own.place) as payload:
-        stack = find_stack(own, payload.snap, roots)
-        yield InstalledSnap(payload=payload, stack=stack, roots=roots)
+EXEC_EVENT = "sched/sched_process_exec"
+_EXEC = re.compile(
+    r" (?P<at>\d+\.\d+): sched_process_exec: "
+    r"filename=(?P<program>.*) pid=(?P<pid>\d+) old_pid=\d+$",
+    re.MULTILINE,
+)
+_INITIAL_PID_NAMESPACE = 0xEFFFFFFC
+"""``PROC_PID_INIT_INO`` of Linux's ``include/linux/proc_ns.h``."""
+_SNAPD: dict[str, LaunchPart] = {
+    "snap": "snap-run",
+    "snap-confine": "snap-confine",
+    "snap-exec": "snap-exec",
+}
 
 
 def record_installed(
     snap: InstalledSnap,
-    request: InstalledLaunch,
+    request: RecordRequest,
     progress: Progress,
     *,
     note: Progress | None = None,
@@ -113,31 +80,23 @@ def record_installed(
     The blocks are those of each snap's mount in the page cache at the event, but for
     those that were there before: other programs use them.
 
-    :param note: told what is in doubt; like progress, but to stay on the screen.
+    :param request: with the command of :func:`~.installed.snap_run`.
+    :param note: shows what is in doubt; like progress, but to stay on the screen.
     :raises AdvisorError: if the launch fails.
     """
     recorder = _Recorder(snap, request, note or progress)
     if request.warm_up:
         progress("Launching once to set up the home directory")
-        recorder.launch()
+        launch(request, _ANYWHERE, _ANYWHERE)
     profile = undisturbed(recorder.record, "with cold caches", progress)
     return with_doubt(profile, note or progress)
-
-
-@dataclass(frozen=True, slots=True)
-class _Seen:
-    """What a cold launch left in the page cache."""
-
-    launched: Launched
-    parts: tuple[RecordedPart, ...]
-    payloads: tuple[ProfilePayload, ...]
 
 
 class _Recorder:
     """Launches one app of an installed snap."""
 
     def __init__(
-        self, snap: InstalledSnap, request: InstalledLaunch, note: Progress
+        self, snap: InstalledSnap, request: RecordRequest, note: Progress
     ) -> None:
         self._snap = snap
         self._request = request
@@ -145,7 +104,7 @@ class _Recorder:
         self._inventories = {snap.stack[0].device: snap.payload.inventory}
 
     def record(self) -> LaunchProfile | None:
-        """Launch cold and warm; ``None`` if somebody dropped the caches."""
+        """Launch cold and warm; None if somebody dropped the caches."""
         own = self._snap.stack[0]
         drop_caches()
         before = {each.device: self._resident(each) for each in self._snap.stack}
@@ -153,83 +112,46 @@ class _Recorder:
         drop_caches()
         drops = cache_drops()
         storage = storage_of(own.image) if own.image is not None else None
-        cold = self._cold(before)
-        warm, warm_parts = self.launch()
+        cold, parts, payloads = self._launch_cold(before)
+        warm = launch(self._request, _ANYWHERE, _ANYWHERE)
         if cache_drops() != drops:
             return None
         self._warn_of_used(before)
         recorded = recorded_launch(
-            cold.launched, warm, read_ahead_kb=own.read_ahead_kb, storage=storage
-        ).model_copy(update={"parts": cold.parts, "warm_parts": warm_parts})
+            cold, warm, read_ahead_kb=own.read_ahead_kb, storage=storage
+        ).model_copy(update={"parts": parts})
         return LaunchProfile(
             schema_version=2,
             source="residency",
             app=self._request.app,
             warm_s=recorded.warm_s,
             recorded=recorded,
-            payloads=cold.payloads,
+            payloads=payloads,
         )
 
-    def launch(
-        self,
-        *,
-        watched: Callable[[set[int]], object] | None = None,
-        frozen: Callable[[], object] | None = None,
-    ) -> tuple[Launched, tuple[RecordedPart, ...]]:
-        """Launch once, and return the parts that the kernel's trace shows.
-
-        :raises ToolError: if the launch fails.
-        """
-        app, roots = self._request.app, self._snap.roots
-        with (
-            snap_run(self._snap.name, app, program=roots.program) as command,
-            kernel_trace({EXEC_EVENT: ""}) as trace,
-        ):
-            launched = time_launch(
-                command,
-                Path("/"),
-                self._request.event,
-                timeout_s=self._request.timeout_s,
-                home=Path("/"),  # snapd makes the app's own
-                watched=watched,
-                frozen=frozen,
-            )
-            text = trace.text() if names_our_processes() else None
-        parts = launch_parts(
-            exec_events(text),
-            pid=launched.pid,
-            started_s=launched.started_s,
-            app=self._snap.payload.snap.apps[app],
-        )
-        return launched, parts
-
-    def _cold(self, before: Mapping[str, Sequence[ProfileFile]]) -> _Seen:
-        pids: set[int] = set()  # also of those that have ended by then
+    def _launch_cold(
+        self, before: Mapping[str, Sequence[ProfileFile]]
+    ) -> tuple[Launched, tuple[RecordedPart, ...], tuple[ProfilePayload, ...]]:
+        """Launch once, with its parts and what is then in the page cache."""
         payloads: tuple[ProfilePayload, ...] = ()
 
         def look() -> None:
             nonlocal payloads
             payloads = tuple(
-                _payload(each, self._resident(each, before.get(each.device, ())))
-                for each in self._stack_of(pids)
+                _payload(each, self._resident(each, before[each.device]))
+                for each in self._snap.stack
             )
 
-        launched, parts = self.launch(watched=pids.update, frozen=look)
-        return _Seen(launched, parts, payloads)
-
-    def _stack_of(self, pids: Iterable[int]) -> Iterator[MountedSnap]:
-        """Yield the snaps of a launch: those known before, and what it mounted."""
-        own, *others = self._snap.stack
-        known = {each.device for each in self._snap.stack}
-        yield own
-        for pid in sorted(pids):
-            with suppress(OSError):
-                table = Path(f"/proc/{pid}/mountinfo").read_text(errors="replace")
-                for each in shown_inside(own, table, self._snap.roots):
-                    if each.device not in known:
-                        known.add(each.device)
-                        yield each
-        yield from others
+        with kernel_trace({EXEC_EVENT: ""}) as trace:
+            launched = launch(self._request, _ANYWHERE, _ANYWHERE, frozen=look)
+            text = trace.text() if names_our_processes() else None
+        parts = launch_parts(
+            exec_events(text),
+            pid=launched.pid,
+            started_s=launched.started_s,
+            app=self._snap.payload.snap.apps[self._request.app],
+        )
+        return launched, parts, payloads
 
     def _resident(
         self, snap: MountedSnap, before: Sequence[ProfileFile] = ()
@@ -266,3 +188,77 @@ def _payload(snap: MountedSnap, files: tuple[ProfileFile, ...]) -> ProfilePayloa
         codec=codec,
         files=files,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Exec:
+    """A process becomes another program.
+
+    :param at_s: on the monotonic clock.
+    """
+
+    pid: int
+    program: str
+    at_s: float
+
+
+def exec_events(text: str | None) -> tuple[Exec, ...]:
+    """Return which process became what, in order, from the kernel's trace if any."""
+    return tuple(
+        Exec(int(each["pid"]), each["program"], float(each["at"]))
+        for each in _EXEC.finditer(text or "")
+    )
+
+
+def names_our_processes(namespace: Path = Path("/proc/self/ns/pid")) -> bool:
+    """Return whether the kernel's events have the process ids that this process sees.
+
+    A container has ids of its own, and the events have those outside of it.
+    """
+    return namespace.stat().st_ino == _INITIAL_PID_NAMESPACE
+
+
+def launch_parts(
+    execs: Iterable[Exec], *, pid: int, started_s: float, app: App
+) -> tuple[RecordedPart, ...]:
+    """Return the parts of a launch by their beginning.
+
+    :param execs: of any processes, in order.
+    :param pid: of ``snap run``.
+    :param started_s: when that was started, on the monotonic clock.
+    :return: those that were seen, none if nothing was.
+    """
+    found: dict[LaunchPart, RecordedPart] = {}
+    launched = (each for each in execs if each.at_s >= started_s)
+    for each, part in _parts(launched, pid, app):
+        # Starting the first program is its part too.
+        start_s = round(each.at_s - started_s, 4) if found else 0.0
+        found.setdefault(
+            part, RecordedPart(part=part, program=each.program, start_s=start_s)
+        )
+    return tuple(found.values())
+
+
+def _parts(
+    execs: Iterable[Exec], pid: int, app: App
+) -> Iterator[tuple[Exec, LaunchPart]]:
+    """Yield who begins what; a command-chain may start the app as another process."""
+    command: list[str] = []
+    with suppress(ValueError):
+        command = shlex.split(app.command or "")[:1]
+    is_sandboxed = False
+    for each in execs:
+        part = _SNAPD.get(posixpath.basename(each.program))
+        if part is not None and each.pid == pid and not is_sandboxed:
+            is_sandboxed = part == "snap-exec"
+            yield each, part
+        elif is_sandboxed and _is_one_of(each.program, app.command_chain):
+            yield each, "command-chain"
+        elif is_sandboxed and _is_one_of(each.program, command):
+            yield each, "app"
+
+
+def _is_one_of(program: str, paths: Iterable[str]) -> bool:
+    """Return whether a program has one of the paths relative to its snap."""
+    own = (path.removeprefix("$SNAP/").lstrip("/") for path in paths)
+    return any(program.endswith(f"/{path}") for path in own)

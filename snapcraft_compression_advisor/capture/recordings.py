@@ -16,8 +16,7 @@ from pathlib import Path
 from .. import __version__
 from ..core.errors import AdvisorError, StorageError, ToolError, UsageError
 from ..core.files import open_regular
-from ..core.result_store import OFF, VARIABLE
-from ..core.scratch import replace_text
+from ..core.result_store import SUFFIX, cache_directory, keep_result
 from ..core.units import MIB
 from ..launch.launch_set import has_desktop_file, select_apps
 from ..launch.profile import PROFILE, LaunchProfile, profile_text
@@ -29,15 +28,11 @@ from ..squashfs.entry import EntryKind
 from ..trial.result import Progress
 from .isolation import BUBBLEWRAP, Isolation, is_root
 from .launch_event import EXITED, LaunchEvent, event_named, usual_event
-from .mount import may_administer
+from .mount import CAP_SYS_ADMIN, has_capability
 from .record import RecordRequest, with_doubt
 from .record_directory import record_directory
-from .session_bus import session_bus
+from .servers import can_bring_display, own_display, session_bus
 from .start import Command, app_command, time_launch
-from .virtual_display import can_bring_display, own_display
-
-KEPT_RECORDINGS = 100
-"""The newest of all payloads; one takes up to some hundred kilobytes."""
 
 NOTHING_BESIDE = Isolation()
 """This machine in place of the base, and no content snaps."""
@@ -81,7 +76,6 @@ def recorded_profiles(  # noqa: PLR0913 # keywords, but for the first three
     :param apps: the target apps, as far as they are named.
     :param again: whether to start even those whose recording is kept.
     :param within: has the base and the content snaps that a launch sees.
-    :raises UsageError: if the snap has no such app.
     :raises AdvisorError: if a required launch can't be recorded.
     """
     if payload.snap.type == COMPONENT_TYPE:
@@ -166,14 +160,8 @@ def _entry_digest(payload: Payload, entry: Entry) -> bytes:
             for offset in range(start, end, _READ_BYTES):
                 length = min(_READ_BYTES, end - offset)
                 content.update(payload.read(entry.path, offset=offset, length=length))
-    what = (
-        entry.path,
-        entry.kind.name,
-        entry.mode,
-        entry.size_bytes,
-        entry.link_target,
-    )
-    return json.dumps([*what, content.hexdigest()]).encode()
+    what = (entry.path, entry.kind.name, entry.mode, entry.size_bytes)
+    return json.dumps([*what, entry.link_target, content.hexdigest()]).encode()
 
 
 class _Launch:
@@ -196,41 +184,43 @@ class _Launch:
         self._command = app_command(payload, app)
 
     def profile(self, *, again: bool) -> LaunchProfile:
-        """Return the recording that is kept, else make one and keep it.
-
-        :raises AdvisorError: if it can't be made.
-        """
+        """Return the recording that is kept, else make one and keep it."""
         self._told.progress("Reading the payload for its digest")
         digest = payload_digest(self._payload)
-        kept = _Kept(self._key(digest), self._told.debug)
-        is_off = os.environ.get(VARIABLE) == OFF
-        profile = None if again or is_off else kept.read(self._app)
+        directory = cache_directory(os.environ)
+        kept = directory and directory / "recordings" / f"{self._key(digest)}{SUFFIX}"
+        profile = None if again or kept is None else self._kept(kept)
         if profile is not None:
             self._told.note(
                 f"The launch of {self._app} was recorded before, from the same files"
             )
             return with_doubt(profile, self._told.note)
-        profile = with_doubt(self._record(), self._told.note)
+        with self.request("Recording") as request:
+            recorded = record_directory(self._payload, request, self._told.progress)
+        profile = with_doubt(recorded, self._told.note)
         with open_payload(self._payload.path) as payload:
             if payload_digest(payload) != digest:
                 message = f"The payload changed while {self._app} was recorded"
                 raise StorageError(
                     message, resolution="Wait until nothing writes to it."
                 )
-        if not is_off:
-            kept.write(profile)
+        if kept is not None:
+            keep_result(kept, profile_text(profile).encode())
         return profile
 
-    def _record(self) -> LaunchProfile:
-        with self.request("Recording") as request:
-            return record_directory(self._payload, request, self._told.progress)
+    def _kept(self, path: Path) -> LaunchProfile | None:
+        """Return the recording that is kept, if it can be used."""
+        if not path.exists():
+            return None
+        try:
+            return PROFILE.parse_json(PROFILE.read(path), where=str(path))
+        except AdvisorError as error:
+            self._told.debug(f"The kept recording is ignored: {error}")
+            return None
 
     @contextmanager
     def request(self, doing: str) -> Iterator[RecordRequest]:
-        """Yield how the app is started, isolated, with a display of its own.
-
-        :param doing: what is done with it, for the user.
-        """
+        """Yield how the app is started, isolated, with a display of its own."""
         self._told.progress("Starting a virtual display (Xvfb)")
         with own_display(), found_isolation(self._payload) as found:
             self._told.note(
@@ -299,72 +289,19 @@ class _Launch:
             )
 
 
-class _Kept:
-    """If a recording is kept, in the user's cache directory.
-
-    :param debug: is told of what can't be read or written; a cache is only that.
-    """
-
-    def __init__(self, key: str, debug: Progress) -> None:
-        self._path = _cache_directory() / f"{key}.json"
-        self._debug = debug
-
-    def read(self, app: str) -> LaunchProfile | None:
-        """Return the recording, ``None`` if there is none that can be used."""
-        if not self._path.exists():
-            return None
-        try:
-            where = str(self._path)
-            profile = PROFILE.parse_json(PROFILE.read(self._path), where=where)
-        except AdvisorError as error:
-            self._debug(f"The kept recording is ignored: {error}")
-            return None
-        return profile if profile.app == app else None
-
-    def write(self, profile: LaunchProfile) -> None:
-        """Keep a recording, and no more than the newest."""
-        try:
-            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            replace_text(self._path, profile_text(profile), mode=0o600)
-            kept = [
-                (path.stat().st_mtime, path)
-                for path in self._path.parent.glob("*.json")
-            ]
-            for _, path in sorted(kept)[:-KEPT_RECORDINGS]:
-                path.unlink(missing_ok=True)
-        except OSError as error:
-            self._debug(f"The recording isn't kept: {error}")
-
-
-def _cache_directory() -> Path:
-    """Return the directory of the XDG Base Directory Specification, which is ours."""
-    named = os.environ.get("XDG_CACHE_HOME", "")
-    try:
-        above = Path(named) if named.startswith("/") else Path.home() / ".cache"
-    except RuntimeError:  # a user without a home
-        above = Path("/nonexistent")
-    return above / "compression-advisor" / "recordings"
-
-
 @contextmanager
 def found_isolation(payload: Payload) -> Iterator[Isolation]:
-    """Find how a program can be isolated here, and bring a session bus for it.
+    """Yield how a program is isolated here, with a session bus of its own.
 
-    :raises AdvisorError: if it can't be, or the bus doesn't start.
-    """
-    isolation = find_isolation(payload)
-    with session_bus() as bus:
-        yield replace(isolation, bus=bus)
+    Isolation is tried with a program that does nothing.
 
-
-def find_isolation(payload: Payload) -> Isolation:
-    """Return how a program is isolated here, tried with one that does nothing.
-
-    :raises ToolError: if it can't be.
+    :raises AdvisorError: if it can't be isolated, or the bus doesn't start.
     """
     snap, refusal = payload.snap, isolation_refusal()
     if refusal is None:
-        return Isolation(base=snap.base_name, layout=snap.layout)
+        with session_bus() as bus:
+            yield Isolation(base=snap.base_name, layout=snap.layout, bus=bus)
+        return
     message = "The program can't be isolated here, and isn't started"
     install = "Install bubblewrap ('sudo apt-get install bubblewrap'), or"
     allow = "Allow user namespaces, or"
@@ -382,7 +319,7 @@ def isolation_refusal() -> str | None:
     program = shutil.which(BUBBLEWRAP)
     if program is None:
         return _MISSING
-    if is_root() and not may_administer():
+    if is_root() and not has_capability(CAP_SYS_ADMIN):
         return "Root without CAP_SYS_ADMIN can't have another user start it"
     return _refusal(program)
 

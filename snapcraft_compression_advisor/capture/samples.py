@@ -1,9 +1,13 @@
-"""Timed runs, and what they say of a thing and of the machine."""
+"""Timed runs: what they say of a thing and of the machine, and two things compared."""
 
 from __future__ import annotations
 
+import math
 import statistics
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+from ..core.units import Interval
 
 FAR_OUT_IQR = 3.0
 """Interquartile ranges beyond the quartiles, from where on a run is an outlier.
@@ -15,19 +19,22 @@ criterion calls severe outliers. His 1.5 would name a run in most samples of ten
 NOISY_SHARE = 0.1
 """Standard deviation by mean from which on runs are noisy: that of pyperf's check."""
 
+CONFIDENCE = 0.95
+_BISECTIONS = 60
+"""Each halves an angle below a quarter turn; then its 53 bits are used up."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunTime:
     """What one run took.
 
-    :param user_s: processor time of its processes in user mode; ``None`` if it
-        isn't known.
+    :param user_s: processor time of its processes in user mode.
     :param system_s: in the kernel, which decompresses for who reads.
     """
 
     wall_s: float
-    user_s: float | None = None
-    system_s: float | None = None
+    user_s: float
+    system_s: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,9 +42,8 @@ class Sample:
     """One thing, timed several times.
 
     :param runs_s: seconds of each run, in the order of the runs; at least one.
-    :param user_s: processor time of each run in user mode; ``None`` if it isn't
-        known.
-    :param system_s: processor time of each run in the kernel.
+    :param user_s: processor time of each run in user mode; None if it isn't known.
+    :param system_s: the same in the kernel.
     """
 
     runs_s: tuple[float, ...]
@@ -46,13 +52,11 @@ class Sample:
 
     @classmethod
     def of_runs(cls, runs: list[RunTime]) -> Sample:
-        """Return the sample of runs; processor time only if it is known of all."""
-        user_s = tuple(run.user_s for run in runs if run.user_s is not None)
-        system_s = tuple(run.system_s for run in runs if run.system_s is not None)
+        """Return the sample of runs."""
         return cls(
             runs_s=tuple(run.wall_s for run in runs),
-            user_s=user_s if len(user_s) == len(runs) else None,
-            system_s=system_s if len(system_s) == len(runs) else None,
+            user_s=tuple(run.user_s for run in runs),
+            system_s=tuple(run.system_s for run in runs),
         )
 
     @property
@@ -76,22 +80,15 @@ class Sample:
         return statistics.stdev(self.runs_s) if self.n > 1 else None
 
     @property
-    def five_numbers(self) -> tuple[float, float, float, float, float]:
-        """Shortest, first quartile, median, third quartile, longest; seconds.
+    def outliers(self) -> tuple[int, ...]:
+        """Which runs are far from the others, counted from 1, by Tukey's fences.
 
         Quartiles are interpolated between runs, the extremes included (method 7 of
         Hyndman and Fan, *Sample Quantiles in Statistical Packages*, 1996).
         """
-        least, most = min(self.runs_s), max(self.runs_s)
         if self.n == 1:
-            return (least, least, least, most, most)
-        quartiles = statistics.quantiles(self.runs_s, n=4, method="inclusive")
-        return (least, quartiles[0], quartiles[1], quartiles[2], most)
-
-    @property
-    def outliers(self) -> tuple[int, ...]:
-        """Which runs are far from the others, counted from 1, by Tukey's fences."""
-        _, first, _, third, _ = self.five_numbers
+            return ()
+        first, _, third = statistics.quantiles(self.runs_s, n=4, method="inclusive")
         reach = FAR_OUT_IQR * (third - first)
         return tuple(
             number
@@ -103,3 +100,84 @@ class Sample:
     def is_noisy(self) -> bool:
         """Whether the runs differ so much that few of them say little."""
         return (self.stdev or 0.0) > NOISY_SHARE * self.mean
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """How much less time one thing takes than another.
+
+    :param rounds: pairs of runs.
+    :param saved_s: mean of the rounds' differences, with its confidence interval.
+    :param times_faster: geometric mean of the rounds' ratios, which has the same
+        meaning whichever is divided by which (Fleming and Wallace, *How Not to Lie
+        with Statistics*, 1986), with its confidence interval; ``None`` if a run
+        took no time.
+    """
+
+    rounds: int
+    saved_s: Interval
+    times_faster: Interval | None
+
+
+def difference(slower: Sample, faster: Sample) -> Difference | None:
+    """Return how much less time the second of two things takes than the first.
+
+    The rounds' own differences are compared: what slows a whole round down, such as
+    other work on the machine, is in both of its runs and goes away (the paired t test;
+    Student, *The Probable Error of a Mean*, 1908). Propagating the errors of two
+    separate means, as hyperfine does, would count it twice.
+
+    :returns: ``None`` if there are fewer than two rounds.
+    """
+    pairs = list(zip(slower.runs_s, faster.runs_s, strict=False))
+    if len(pairs) < 2:  # noqa: PLR2004 # a spread takes two
+        return None
+    times_faster = None
+    if all(slow > 0 and fast > 0 for slow, fast in pairs):
+        logs = [math.log(slow) - math.log(fast) for slow, fast in pairs]
+        times_faster = _mean(logs).map(_exp)
+    return Difference(
+        rounds=len(pairs),
+        saved_s=_mean([slow - fast for slow, fast in pairs]),
+        times_faster=times_faster,
+    )
+
+
+def _mean(values: Sequence[float]) -> Interval:
+    mean, error = statistics.fmean(values), statistics.stdev(values)
+    reach = student(CONFIDENCE, len(values) - 1) * error / math.sqrt(len(values))
+    return Interval(low=mean - reach, mid=mean, high=mean + reach)
+
+
+def _exp(value: float) -> float:
+    """Return the exponential, the largest number for what exceeds it."""
+    return math.exp(min(value, 700.0))
+
+
+def student(confidence: float, degrees: int) -> float:
+    """Return within how many standard errors Student's t lies with a probability.
+
+    The sums of Abramowitz and Stegun, 26.7.3 and 26.7.4, inverted by bisection.
+
+    :param confidence: two-sided, below 1.
+    :param degrees: of freedom, at least 1.
+    """
+    low, high = 0.0, math.pi / 2
+    for _ in range(_BISECTIONS):
+        middle = (low + high) / 2
+        if _within(middle, degrees) < confidence:
+            low = middle
+        else:
+            high = middle
+    return math.tan(low) * math.sqrt(degrees)
+
+
+def _within(angle: float, degrees: int) -> float:
+    """Return the probability of ``|t| < tan(angle) * sqrt(degrees)``."""
+    sine, cosine = math.sin(angle), math.cos(angle)
+    is_odd = degrees % 2
+    term, total = (cosine if is_odd else 1.0), 0.0
+    for number in range(2 if is_odd else 1, degrees, 2):
+        total += term
+        term *= cosine**2 * number / (number + 1)
+    return 2 / math.pi * (angle + sine * total) if is_odd else sine * total

@@ -56,9 +56,9 @@ class MeasureCommand(Command):
         "warm launches, alternating between the codecs. With --launch-profile, "
         "the reads of a recorded launch are replayed instead: no app is started "
         "and no display is needed.\n\n"
-        "As root, the kernel mounts the images, and the caches of the whole "
-        "system are dropped before each cold launch. Otherwise, squashfuse mounts "
-        "them. Images in memory (TMPDIR=/dev/shm) show decompression alone."
+        "The kernel mounts the images, and the caches of the whole system are "
+        "dropped before each cold launch: that requires root. Images in memory "
+        "(TMPDIR=/dev/shm) show decompression alone."
     )
 
     arguments: ClassVar[Arguments] = {

@@ -6,25 +6,25 @@ import argparse
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
-from ..capture.installed import SnapRoots, split_app_name
+from ..capture.installed import (
+    SnapRoots,
+    installed_snap,
+    snap_run,
+    split_app_name,
+)
 from ..capture.launch_event import LaunchEvent, event_named, usual_event
 from ..capture.mount import can_mount
 from ..capture.page_cache import can_drop_caches
 from ..capture.record import RecordRequest, record_residency, with_doubt
 from ..capture.record_directory import record_directory
-from ..capture.record_installed import (
-    InstalledLaunch,
-    installed_snap,
-    record_installed,
-)
+from ..capture.record_installed import record_installed
 from ..capture.recordings import found_isolation
-from ..capture.start import Command as StartCommand
+from ..capture.servers import can_bring_display, own_display
 from ..capture.start import app_command, given_command
-from ..capture.virtual_display import can_bring_display, own_display
 from ..core.errors import UsageError
 from ..core.terminal import emit
 from ..core.units import counted, format_bytes, format_seconds, seconds
@@ -43,20 +43,10 @@ NO_DISPLAY_ADVICE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ChosenLaunch:
-    """What to start, the event that ends its launch, and when it has failed."""
-
-    app: str
-    command: StartCommand
-    event: LaunchEvent
-    timeout_s: float
-
-
 @contextmanager
 def open_launch(
     parsed_args: argparse.Namespace, payload: Payload
-) -> Iterator[ChosenLaunch]:
+) -> Iterator[RecordRequest]:
     """Choose a launch, bring a display, and isolate the launch unless it is unconfined.
 
     :raises AdvisorError: if arguments don't fit, or launches can't be isolated here.
@@ -88,7 +78,7 @@ def launch_display(
         yield
 
 
-def chosen_launch(parsed_args: argparse.Namespace, payload: Payload) -> ChosenLaunch:
+def chosen_launch(parsed_args: argparse.Namespace, payload: Payload) -> RecordRequest:
     """Return the launch that arguments name.
 
     :raises UsageError: if they don't fit together, or don't fit the payload.
@@ -105,7 +95,7 @@ def chosen_launch(parsed_args: argparse.Namespace, payload: Payload) -> ChosenLa
         command = replace(command, environment=environment)
     command = replace(command, chroot=parsed_args.chroot)
     event, timeout_s = chosen_event(parsed_args, payload, None if words else app)
-    return ChosenLaunch(app, command, event, timeout_s)
+    return RecordRequest(app=app, command=command, event=event, timeout_s=timeout_s)
 
 
 def chosen_event(
@@ -241,14 +231,7 @@ class RecordCommand(Command):
 
 def _profile(parsed_args: argparse.Namespace, payload: Payload) -> LaunchProfile:
     with open_launch(parsed_args, payload) as launch:
-        request = RecordRequest(
-            app=launch.app,
-            command=launch.command,
-            event=launch.event,
-            timeout_s=launch.timeout_s,
-            warm_up=parsed_args.warm_up,
-            home=parsed_args.home,
-        )
+        request = replace(launch, warm_up=parsed_args.warm_up, home=parsed_args.home)
         is_mounted = _from_mount(parsed_args.method)
         record = record_residency if is_mounted else record_directory
         return with_doubt(record(payload, request, emit.progress), note)
@@ -274,16 +257,22 @@ def installed_profile(parsed_args: argparse.Namespace) -> LaunchProfile:
             f"Leave out {given}: snapd knows the rest.",
         )
     name, parsed_args.app = split_app_name(parsed_args.installed)
+    roots = SnapRoots.here()
     with (
-        installed_snap(name, SnapRoots.here()) as snap,
+        installed_snap(name, roots) as snap,
         launch_display(parsed_args, is_isolated=False),
     ):
         app = chosen_app(parsed_args, snap.payload)
         event, timeout_s = chosen_event(parsed_args, snap.payload, app)
-        request = InstalledLaunch(
-            app=app, event=event, timeout_s=timeout_s, warm_up=parsed_args.warm_up
-        )
-        return record_installed(snap, request, emit.progress, note=note)
+        with snap_run(name, app, program=roots.program) as command:
+            request = RecordRequest(
+                app=app,
+                command=command,
+                event=event,
+                timeout_s=timeout_s,
+                warm_up=parsed_args.warm_up,
+            )
+            return record_installed(snap, request, emit.progress, note=note)
 
 
 def installed_summary(profile: LaunchProfile) -> Iterator[str]:

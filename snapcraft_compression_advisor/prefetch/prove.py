@@ -8,13 +8,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..capture.cold_turns import Variant, launch_in_turns
-from ..capture.packed_images import packed_images
-from ..capture.paired import Difference, difference
-from ..capture.payload_copy import payload_copy
+from ..capture.images import packed_images, payload_copy
+from ..capture.measure import Variant, launch_in_turns
 from ..capture.recordings import isolated_request
 from ..capture.running_kernel import recorded_kernel
-from ..capture.samples import Sample
+from ..capture.samples import Difference, Sample, difference
 from ..launch.launch_set import LaunchFile
 from ..launch.profile import RecordedKernel
 from ..payload.source import Payload, open_payload
@@ -91,7 +89,7 @@ def prove_prefetch(  # noqa: PLR0913 # what, and how
     timeout_s: float = LAUNCH_TIMEOUT_S,
     scratch: Path | None = None,
 ) -> PrefetchProof:
-    """Launch an app from one image in all three ways, in turns drawn by lot.
+    """Launch an app from one image in all three ways, in turns.
 
     :param codec: of the image.
     :param until: what ends a launch, as in a policy.

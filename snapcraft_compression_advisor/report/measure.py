@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from typing import TYPE_CHECKING
 
-from ..capture.paired import CONFIDENCE, difference
+from ..capture.samples import CONFIDENCE, difference
 from ..codecs import SHIPPABLE
 from ..core.units import (
     Interval,
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ..capture.measure import CodecMeasurement, Measurement
-    from ..capture.paired import Difference
-    from ..capture.samples import Sample
+    from ..capture.samples import Difference, Sample
 
 _BASELINE = "xz"
 _VERBS = {"launch": "starts", "replay": "reads"}
@@ -37,14 +36,6 @@ _STORAGE = {
     "disk": "The images were on a disk: a cold launch waited for the disk and for "
     "decompression.",
 }
-_ONLY_PAYLOAD_DROPPED = (
-    "Before a cold launch, only the payload was dropped from the caches, because the "
-    "user may not drop the system's: what the launch needs of the system was warm."
-)
-_SQUASHFUSE = (
-    "The images were mounted through squashfuse, which is slower than the kernel: "
-    "compare codecs, but an installed snap takes other times."
-)
 _FIRST = {
     "launch": "An app sets something up when it first starts: measure again with "
     "--home DIR, which keeps that.",
@@ -252,13 +243,9 @@ def _conditions(measurement: Measurement) -> Section:
         _METHODS[measurement.method],
         _STORAGE[measurement.storage],
     ]
-    if measurement.dropped == "payload":
-        texts.append(_ONLY_PAYLOAD_DROPPED)
-    if measurement.mount == "squashfuse":
-        texts.append(_SQUASHFUSE)
     texts.append(
-        f"Linux {measurement.kernel}, {measurement.processor}, mounted by "
-        f"{measurement.mount}, blocks of 128 KiB, read-ahead "
+        f"Linux {measurement.kernel}, {measurement.processor}, mounted by the kernel, "
+        "blocks of 128 KiB, read-ahead "
         f"{'not known' if ahead is None else f'{ahead} KiB'}."
     )
     return Section(title="How it was measured", sentences=tuple(texts))
@@ -283,10 +270,15 @@ def measure_json(measurement: Measurement) -> str:
         )
         for name, codec in measurement.codecs.items()
     }
-    names = (
-        "unavailable method mount storage dropped read_ahead_kb runs kernel processor"
+    return document_text(
+        part(
+            measurement,
+            "unavailable method storage read_ahead_kb runs kernel processor",
+            mount="kernel",
+            dropped="system",
+            codecs=codecs,
+        )
     )
-    return document_text(part(measurement, names, codecs=codecs))
 
 
 def sample_part(sample: Sample | None) -> Part | None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from ..capture.paired import Difference
+    from ..capture.samples import Difference
     from ..prefetch.plan import PrefetchPlan
     from ..prefetch.prove import PrefetchProof
 

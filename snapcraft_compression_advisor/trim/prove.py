@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..capture.missed_files import can_trace, missed_files
-from ..capture.paired import Difference, difference
 from ..capture.recordings import isolated_request, recorded_profiles
+from ..capture.samples import Difference, difference
 from ..core.errors import AdvisorError
 from ..payload.source import Payload
 from .plan import TrimGroup, TrimPlan
@@ -17,7 +17,7 @@ from .without import AFTER, BEFORE, Starts, packed, without
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ..capture.cold_turns import Turns
+    from ..capture.measure import Turns
     from ..launch.profile import LaunchProfile, ProfileFile
 
 LEAST_COMMON = 0.93

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..capture.cold_turns import Turns, Variant, launch_in_turns
-from ..capture.packed_images import packed_images
-from ..capture.payload_copy import payload_copy
+from ..capture.images import packed_images, payload_copy
+from ..capture.measure import Turns, Variant, launch_in_turns
 from ..capture.recordings import NOTHING_BESIDE, isolated_request
 from ..payload.references import needed_directories
 from ..payload.source import Payload, open_payload
@@ -106,15 +106,17 @@ def packed(
     :param timed: the apps, how they are started, and how many launches of each.
     """
     apps, starts, runs = timed
+    pack = partial(
+        packed_images,
+        scratch=scratch,
+        progress=starts.told.progress,
+        to_mount=runs > 0,
+    )
     with (
         without(payload, groups, scratch) as trimmed,
-        packed_images(
-            payload, (codec,), scratch=scratch, progress=starts.told.progress
-        ) as whole,
-        packed_images(
-            trimmed, (codec,), scratch=scratch, progress=starts.told.progress
-        ) as less,
-    ):  # fmt: skip
+        pack(payload, (codec,)) as whole,
+        pack(trimmed, (codec,)) as less,
+    ):
         images = {BEFORE: whole.paths[codec], AFTER: less.paths[codec]}
         turns = {
             app: _turns(payload, app, images, starts, runs) for app in apps if runs

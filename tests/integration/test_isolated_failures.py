@@ -49,7 +49,7 @@ STARTS = (
     "record --method directory --until exit",
     "advise --record --until exit",
     "lint --record --until exit",
-    pytest.param("measure --codec lzo --runs 1 --until exit", marks=pytest.mark.images),
+    pytest.param("measure --codec lzo --runs 1 --until exit", marks=pytest.mark.mounts),
 )
 
 

@@ -8,12 +8,10 @@ import select
 import signal
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import pytest
 
-from abilities import OTHER_USER, other_user_can_run
 from documents import Document, read_document
 from real_payloads import advisor, snap_pack
 from snapcraft_compression_advisor.codecs import CODECS
@@ -207,8 +205,8 @@ def test_full_disk_is_a_storage_error(
 MOMENTS = (
     "Packing with xz",
     "Packing with none",
-    "Launching with xz (round 1 ",
-    "Launching with none (round 2 ",
+    "Launching: xz (round 1 ",
+    "Launching: none (round 2 ",
 )
 
 
@@ -263,30 +261,3 @@ def test_interrupted_launch_of_a_command_leaves_nothing_behind(
         rest = process.stderr.read()
         assert process.wait() == 130, rest
     assert ready == [opened]
-
-
-def test_user_without_rights_measures_through_squashfuse(
-    small_prime: Path, profile: Path, scratch: Path, tmp_path: Path
-) -> None:
-    advisor_command = [sys.executable, "-m", "snapcraft_compression_advisor"]
-    for directory in (tmp_path, *tmp_path.parents):
-        if directory == Path(tempfile.gettempdir()):
-            break
-        directory.chmod(0o755)
-    home = tmp_path / "home"
-    home.mkdir()
-    for directory in (home, scratch):
-        os.chown(directory, OTHER_USER, OTHER_USER)
-    environment = {**os.environ, "HOME": str(home), "TMPDIR": str(scratch)}
-    if not other_user_can_run(*advisor_command, "--version"):
-        pytest.skip("other users can't read this Python")
-    result = subprocess.run(
-        [*advisor_command, "measure", str(small_prime), "--launch-profile",
-         str(profile), "--runs", "2", "--format", "json"],
-        user=OTHER_USER, group=OTHER_USER, extra_groups=[], cwd=home,
-        env=environment, check=False, capture_output=True, text=True,
-    )  # fmt: skip
-    assert result.returncode == 0, result.stderr
-    report = read_document(result.stdout)
-    assert (report.mount, report.dropped) == ("squashfuse", "payload")
-    assert runs(report.codecs["xz"].cold_s) == 2

@@ -19,13 +19,12 @@ from mounts import (
     loop_devices_of,
     mount_points_below,
 )
+from snapcraft_compression_advisor.capture.images import packed_images
 from snapcraft_compression_advisor.capture.measure import (
     MeasureRequest,
-    make_cold,
     measure,
 )
-from snapcraft_compression_advisor.capture.packed_images import packed_images
-from snapcraft_compression_advisor.capture.page_cache import resident_share, storage_of
+from snapcraft_compression_advisor.capture.page_cache import storage_of
 from snapcraft_compression_advisor.capture.samples import RunTime
 from snapcraft_compression_advisor.core.errors import ToolError
 from snapcraft_compression_advisor.payload.source import open_payload
@@ -33,13 +32,11 @@ from snapcraft_compression_advisor.payload.source import open_payload
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from snapcraft_compression_advisor.capture.images import PackedImages
     from snapcraft_compression_advisor.capture.measure import Measurement
     from snapcraft_compression_advisor.capture.mount import Mount
-    from snapcraft_compression_advisor.capture.packed_images import PackedImages
 
 pytestmark = [pytest.mark.mounts, pytest.mark.bubblewrap]
-
-NOBODY = 65534
 
 
 @pytest.fixture
@@ -136,25 +133,6 @@ def test_failing_launch_ends_all_and_leaves_nothing(prime: Path) -> None:
     with pytest.raises(ToolError, match="no window"):
         run(prime, launch, "lzo", "none", runs=2)
     assert len(launch.seen) == 2
-
-
-def test_user_who_may_not_drop_caches_drops_the_image(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if is_in_memory(tmp_path):
-        pytest.skip("temporary files are in memory here, so none is ever dropped")
-    monkeypatch.chdir(tmp_path)  # other users may not come here by its whole path
-    tmp_path.chmod(0o755)
-    image = Path("image")
-    image.write_bytes(bytes(500_000))
-    os.chown(image, NOBODY, NOBODY)
-    assert resident_share(image) == 1
-    os.seteuid(NOBODY)
-    try:
-        make_cold(image)
-    finally:
-        os.seteuid(0)
-    assert resident_share(image) == 0
 
 
 @contextmanager

@@ -8,12 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from snapcraft_compression_advisor.capture.block_timing import kernel_mount
-from snapcraft_compression_advisor.capture.metadata_reads import metadata_reads
-from snapcraft_compression_advisor.capture.metadata_timing import (
-    BLOCKS_PER_LOOK_UP,
-    write_directories,
-)
+from snapcraft_compression_advisor.capture.kernel_trace import metadata_reads
+from snapcraft_compression_advisor.capture.mount import mounted
 from snapcraft_compression_advisor.squashfs import mksquashfs
 
 if TYPE_CHECKING:
@@ -22,18 +18,31 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.mounts, pytest.mark.bubblewrap]
 
 LOOK_UPS = 30
+BLOCKS_PER_LOOK_UP = 2
+"""Of a name that isn't there: one of the listing, and one of the directory's inode,
+which has the index of a listing that is longer than a block."""
 
 
-def test_look_up_that_is_calibrated_reads_two_blocks(tmp_path: Path) -> None:
+def write_directories(tree: Path) -> None:
+    """Write directories whose listings are longer than a metadata block of 8 KiB."""
+    for number in range(2 * LOOK_UPS):
+        directory = tree / f"directory-{number:03}"
+        directory.mkdir(parents=True)
+        for file in range(1000):
+            path = directory / f"{file}-{number:03}"
+            path.touch()
+            os.utime(path, (0, file * 7919 * number % 2**32))  # inodes that differ
+
+
+def test_look_up_reads_two_blocks(tmp_path: Path) -> None:
     tree, image = tmp_path / "tree", tmp_path / "image"
-    tree.mkdir()
     excludes = tmp_path / "excludes"
     excludes.touch()
-    write_directories(["libexample.so.1", "example.py", "index.theme"], tree)
+    write_directories(tree)
     mksquashfs.pack(tree, image, codec="none", snap_type="app", exclude_file=excludes)
     directories = sorted(tree.iterdir())
     with ExitStack() as stack:
-        root = kernel_mount(stack, image)
+        root = stack.enter_context(mounted(image)).root
         for directory in directories:
             (root / directory.name).stat()
         # Open, they stay known where other tests drop the machine's caches meanwhile.

@@ -8,11 +8,14 @@ import pytest
 
 from installed_snaps import installed_snaps
 from mounts import mount_points_below
-from snapcraft_compression_advisor.capture.launch_event import output_line
-from snapcraft_compression_advisor.capture.launch_parts import names_our_processes
-from snapcraft_compression_advisor.capture.record_installed import (
-    InstalledLaunch,
+from snapcraft_compression_advisor.capture.installed import (
     installed_snap,
+    snap_run,
+)
+from snapcraft_compression_advisor.capture.launch_event import output_line
+from snapcraft_compression_advisor.capture.record import RecordRequest
+from snapcraft_compression_advisor.capture.record_installed import (
+    names_our_processes,
     record_installed,
 )
 from snapcraft_compression_advisor.core.errors import NoInputError, ToolError
@@ -38,9 +41,19 @@ def roots(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SnapRoots]:
 
 @pytest.fixture(scope="module")
 def profile(roots: SnapRoots) -> LaunchProfile:
-    launch = InstalledLaunch(app="launchy", event=output_line("started"), timeout_s=30)
-    with installed_snap("launchy", roots) as snap:
-        return record_installed(snap, launch, lambda _: None)
+    return recorded(roots, "launchy", "started")
+
+
+def recorded(roots: SnapRoots, app: str, text: str) -> LaunchProfile:
+    """Record a launch that ends with a printed line."""
+    with (
+        installed_snap("launchy", roots) as snap,
+        snap_run("launchy", app, program=roots.program) as command,
+    ):
+        request = RecordRequest(
+            app=app, command=command, event=output_line(text), timeout_s=30
+        )
+        return record_installed(snap, request, lambda _: None)
 
 
 def test_each_snap_that_a_launch_read_has_its_blocks(profile: LaunchProfile) -> None:
@@ -72,35 +85,29 @@ def test_each_payload_has_the_size_of_its_image(
 
 
 def test_snapds_share_of_a_launch_is_told_from_the_apps(profile: LaunchProfile) -> None:
-    recorded = profile.recorded
-    assert recorded is not None
+    found = profile.recorded
+    assert found is not None
     if not names_our_processes():  # in a container nothing is known of them
-        assert not recorded.parts
-        assert not recorded.warm_parts
+        assert not found.parts
         return
-    for parts in (recorded.parts, recorded.warm_parts):
-        assert [each.part for each in parts or ()] == [
-            "snap-run",
-            "snap-confine",
-            "snap-exec",
-            "command-chain",
-            "app",
-        ]
-        starts = [each.start_s for each in parts or ()]
-        assert starts == sorted(starts)
-    assert recorded.cold_s is not None
-    assert recorded.cold_s >= (recorded.parts or ())[-1].start_s
+    assert [each.part for each in found.parts or ()] == [
+        "snap-run",
+        "snap-confine",
+        "snap-exec",
+        "command-chain",
+        "app",
+    ]
+    starts = [each.start_s for each in found.parts or ()]
+    assert starts == sorted(starts)
+    assert found.cold_s is not None
+    assert found.cold_s >= starts[-1]
 
 
 def test_snap_that_snapd_does_not_start_is_an_error_with_advice(
     roots: SnapRoots, tmp_path: Path
 ) -> None:
-    launch = InstalledLaunch(app="wordless", event=output_line("never"), timeout_s=30)
-    with (
-        installed_snap("launchy", roots) as snap,
-        pytest.raises(ToolError, match="status 46") as caught,
-    ):
-        record_installed(snap, launch, lambda _: None)
+    with pytest.raises(ToolError, match="status 46") as caught:
+        recorded(roots, "wordless", "never")
     assert "snap connections" in str(caught.value.resolution)
     assert mount_points_below(tmp_path) == []
 

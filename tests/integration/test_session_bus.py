@@ -12,8 +12,7 @@ import pytest
 
 from real_launches import SNAP_YAML, fill_launchable
 from real_payloads import advisor
-from snapcraft_compression_advisor.capture.private_server import private_server
-from snapcraft_compression_advisor.capture.session_bus import session_bus
+from snapcraft_compression_advisor.capture.servers import private_server, session_bus
 from snapcraft_compression_advisor.core.errors import StorageError, ToolError
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from real_payloads import advisor
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = [pytest.mark.slow, pytest.mark.bubblewrap, pytest.mark.images]
+pytestmark = [pytest.mark.slow, pytest.mark.bubblewrap]
 SNAP_YAML = """\
 name: launchy
 version: '1.0'

@@ -17,7 +17,7 @@ import pytest
 
 from real_launches import bring_xlib, fill_launchable
 from real_payloads import advisor
-from snapcraft_compression_advisor.capture.virtual_display import virtual_display
+from snapcraft_compression_advisor.capture.servers import virtual_display
 from snapcraft_compression_advisor.core.scratch import remove_leftovers
 from snapcraft_compression_advisor.launch.profile import LaunchProfile, read_profile
 

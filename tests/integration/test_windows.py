@@ -10,8 +10,8 @@ import pytest
 
 from snapcraft_compression_advisor.capture import launch_event
 from snapcraft_compression_advisor.capture.launch_event import window_mapped
+from snapcraft_compression_advisor.capture.servers import virtual_display
 from snapcraft_compression_advisor.capture.start import Command, time_launch
-from snapcraft_compression_advisor.capture.virtual_display import virtual_display
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from snapcraft_compression_advisor.capture.payload_copy import payload_copy
+from snapcraft_compression_advisor.capture.images import payload_copy
 from snapcraft_compression_advisor.core.scratch import (
     PREFIX,
     ScratchDirectory,

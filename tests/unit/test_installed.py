@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from snapcraft_compression_advisor.capture import installed, snap_run
+from snapcraft_compression_advisor.capture import installed
 from snapcraft_compression_advisor.capture.installed import (
     SnapRoots,
     find_installed,
     find_stack,
     image_facts,
-    shown_inside,
     split_app_name,
 )
 from snapcraft_compression_advisor.cli.command_texts import command_parser
@@ -50,10 +49,7 @@ class Machine:
         place.mkdir(parents=True)
         (self.roots.mounts / name / "current").symlink_to(revision)
         with self._table.open("a") as table:
-            table.write(self.line(device, str(place), kind))
-
-    def line(self, device: str, place: str, kind: str = "squashfs") -> str:
-        return f"30 1 {device} / {place} ro shared:9 - {kind} /dev/loop0 ro\n"
+            table.write(f"30 1 {device} / {place} ro shared:9 - {kind} /dev/loop0 ro\n")
 
     def fstab(self, name: str, *sources: str) -> None:
         lines = "".join(f"{each} /snap/x none bind,ro 0 0\n" for each in sources)
@@ -154,24 +150,6 @@ def test_disabled_snap_is_told_from_one_that_is_not_installed(machine: Machine) 
         find_installed("idl", machine.roots)
 
 
-def test_mount_namespace_shows_what_was_connected_meanwhile(machine: Machine) -> None:
-    machine.install("mesa", "8", "7:6")
-    own = find_installed("hello", machine.roots)
-    table = "".join(
-        machine.line(device, place)
-        for device, place in (
-            ("7:1", "/"),
-            ("7:6", "/snap/mesa/8"),
-            ("7:6", "/snap/hello/x1/gpu\\0402404"),
-            ("7:0", "/snap/hello/x1"),
-        )
-    )
-    found = list(shown_inside(own, table, machine.roots))
-    assert [(each.role, each.name, each.revision) for each in found] == [
-        ("content", "mesa", "8")
-    ]
-
-
 def test_image_of_a_mount_that_is_no_loop_device_is_not_known(
     machine: Machine,
 ) -> None:
@@ -193,7 +171,7 @@ def test_image_that_is_gone_or_broken_has_no_facts(
 
 
 def command(instance: str = "hello", app: str = "hello") -> tuple[str, ...]:
-    with snap_run.snap_run(instance, app, program="/usr/bin/snap") as found:
+    with installed.snap_run(instance, app, program="/usr/bin/snap") as found:
         assert found.installed
         return found.words
 
@@ -215,7 +193,7 @@ def test_under_sudo_the_app_is_that_of_the_user(
     monkeypatch.setenv("SUDO_UID", "1234")
     monkeypatch.setenv("HOME", "/root")
     monkeypatch.delenv("XAUTHORITY", raising=False)
-    with snap_run.snap_run("hello", "hello", program="snap") as found:
+    with installed.snap_run("hello", "hello", program="snap") as found:
         assert found.words[:3] == ("setpriv", "--reuid=1234", "--regid=100")
         assert found.environment["HOME"] == "/home/jo"
         assert found.environment["XDG_RUNTIME_DIR"] == "/run/user/1234"
@@ -235,7 +213,7 @@ def test_what_snapd_says_becomes_advice(said: str, advice: str) -> None:
     failed = ToolError("'snap run hello' ended", details=said, resolution="try it")
     with (
         pytest.raises(ToolError) as caught,
-        snap_run.snap_run("hello", "hello", program="snap"),
+        installed.snap_run("hello", "hello", program="snap"),
     ):
         raise failed
     assert advice in str(caught.value.resolution)

@@ -10,16 +10,20 @@ from typing import TYPE_CHECKING
 import pytest
 
 from payloads import make_payload
+from snapcraft_compression_advisor.capture import installed
 from snapcraft_compression_advisor.capture import record_installed as module
-from snapcraft_compression_advisor.capture.installed import MountedSnap, SnapRoots
-from snapcraft_compression_advisor.capture.launch_event import EXITED
-from snapcraft_compression_advisor.capture.record_installed import (
-    InstalledLaunch,
+from snapcraft_compression_advisor.capture.installed import (
     InstalledSnap,
+    MountedSnap,
+    SnapRoots,
     installed_snap,
+)
+from snapcraft_compression_advisor.capture.launch_event import EXITED
+from snapcraft_compression_advisor.capture.record import RecordRequest
+from snapcraft_compression_advisor.capture.record_installed import (
     record_installed,
 )
-from snapcraft_compression_advisor.capture.start import Launched
+from snapcraft_compression_advisor.capture.start import Command, Launched
 from snapcraft_compression_advisor.cli.command_texts import command_parser
 from snapcraft_compression_advisor.cli.record import (
     RecordCommand,
@@ -76,16 +80,12 @@ class Played:
         self.is_at_event = False
         for name in (
             "drop_caches", "cache_drops", "resident_blocks", "scan_directory",
-            "time_launch", "kernel_trace", "shown_inside", "can_drop_caches",
-            "names_our_processes",
+            "launch", "kernel_trace", "names_our_processes",
         ):  # fmt: skip
             mocker.patch.object(module, name, getattr(self, name))
 
     def drop_caches(self) -> None:
         self.done.append("drop")
-
-    def can_drop_caches(self) -> bool:
-        return False
 
     def cache_drops(self) -> int:
         return self.drops.pop(0)
@@ -107,19 +107,11 @@ class Played:
     def names_our_processes(self) -> bool:
         return True
 
-    def shown_inside(self, *_: object) -> Iterator[MountedSnap]:
-        yield MESA
-
-    def time_launch(
-        self,
-        *_: object,
-        watched: Callable[[set[int]], object] | None = None,
-        frozen: Callable[[], object] | None = None,
-        **__: object,
+    def launch(
+        self, *_: object, frozen: Callable[[], object] | None = None
     ) -> Launched:
         self.done.append("launch")
-        if watched is not None and frozen is not None:
-            watched({1})
+        if frozen is not None:
             self.is_at_event = True
             frozen()
             self.is_at_event = False
@@ -143,8 +135,14 @@ def recorded(*, warm_up: bool = True) -> tuple[LaunchProfile, list[str]]:
     payload = make_payload(
         {"lib/a": bytes(file().size)}, apps={"hello": {"command": "bin/hello"}}
     )
-    snap = InstalledSnap(payload=payload, stack=(OWN, BASE), roots=ROOTS)
-    launch = InstalledLaunch(app="hello", event=EXITED, timeout_s=1, warm_up=warm_up)
+    snap = InstalledSnap(payload=payload, stack=(OWN, MESA, BASE))
+    launch = RecordRequest(
+        app="hello",
+        command=Command(words=("snap", "run", "hello"), installed=True),
+        event=EXITED,
+        timeout_s=1,
+        warm_up=warm_up,
+    )
     notes: list[str] = []
     return record_installed(snap, launch, lambda _: None, note=notes.append), notes
 
@@ -172,19 +170,6 @@ def test_app_is_not_launched_before_where_that_is_not_wanted(played: Played) -> 
     assert played.done == ["drop", "drop", "launch", "launch"]
 
 
-def test_snaps_are_those_known_and_those_that_the_launch_mounted(
-    played: Played,
-) -> None:
-    played.after["mesa"] = file((3, 4))
-    profile, _ = recorded()
-    # An instance's key is no part of its snap's name.
-    assert blocks(profile) == {
-        "hello": ((0, 0),),
-        "mesa": ((3, 4),),
-        "core24": ((0, 11),),
-    }
-
-
 def test_blocks_that_other_programs_use_are_not_counted_and_said_to_be_there(
     played: Played,
 ) -> None:
@@ -199,14 +184,13 @@ def test_blocks_that_other_programs_use_are_not_counted_and_said_to_be_there(
 
 
 @pytest.mark.usefixtures("played")
-def test_snapds_programs_are_parts_of_cold_and_warm_launch() -> None:
+def test_snapds_programs_are_parts_of_the_cold_launch() -> None:
     profile, _ = recorded()
     assert profile.recorded is not None
-    for parts in (profile.recorded.parts, profile.recorded.warm_parts):
-        assert [(each.part, each.start_s) for each in parts or ()] == [
-            ("snap-run", 0.0),
-            ("snap-confine", 0.25),
-        ]
+    assert [(each.part, each.start_s) for each in profile.recorded.parts or ()] == [
+        ("snap-run", 0.0),
+        ("snap-confine", 0.25),
+    ]
 
 
 def test_launch_during_which_caches_were_dropped_is_launched_again(
@@ -223,8 +207,8 @@ def test_caches_that_are_dropped_each_time_are_an_error(played: Played) -> None:
         recorded()
 
 
-@pytest.mark.usefixtures("played")
-def test_user_who_is_not_root_is_told_to_use_sudo() -> None:
+def test_user_who_is_not_root_is_told_to_use_sudo(mocker: MockerFixture) -> None:
+    mocker.patch.object(installed, "can_drop_caches", return_value=False)
     with (
         pytest.raises(UsageError, match="needs root") as caught,
         installed_snap("hello", ROOTS),

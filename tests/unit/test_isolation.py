@@ -22,7 +22,10 @@ from snapcraft_compression_advisor.capture.isolation import (
     snap_directory,
 )
 from snapcraft_compression_advisor.capture.launch_event import EXITED
-from snapcraft_compression_advisor.capture.recordings import find_isolation
+from snapcraft_compression_advisor.capture.recordings import (
+    found_isolation,
+    isolation_refusal,
+)
 from snapcraft_compression_advisor.capture.snap_environment import INSIDE, SnapApp
 from snapcraft_compression_advisor.capture.start import Command, time_launch
 from snapcraft_compression_advisor.core.errors import ToolError
@@ -71,10 +74,8 @@ def say(prime: Path, tmp_path: Path) -> Iterator[Shell]:
         time_launch(command, prime, EXITED, timeout_s=20, home=home)
         return (home / "user/said").read_text()
 
-    try:
-        find_isolation(DirectoryPayload(prime))
-    except ToolError as error:
-        pytest.skip(f"{error}: {error.details}")
+    if (refusal := isolation_refusal()) is not None:
+        pytest.skip(refusal)
     with launch_home(home):
         yield run
 
@@ -280,8 +281,11 @@ def test_bubblewrap_that_fails_says_why_and_how_to_do_without(
 ) -> None:
     write_script(tmp_path / "bwrap", "echo bwrap: no namespaces >&2; exit 1")
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-    with pytest.raises(ToolError, match="isn't started") as raised:
-        find_isolation(DirectoryPayload(prime))
+    with (
+        pytest.raises(ToolError, match="isn't started") as raised,
+        found_isolation(DirectoryPayload(prime)),
+    ):
+        pytest.fail("isolated")
     assert raised.value.details == "bwrap: no namespaces"
     assert "--unconfined" in str(raised.value.resolution)
 
@@ -290,16 +294,23 @@ def test_missing_bubblewrap_is_named(
     prime: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(ToolError, match="isn't started") as raised:
-        find_isolation(DirectoryPayload(prime))
+    with (
+        pytest.raises(ToolError, match="isn't started") as raised,
+        found_isolation(DirectoryPayload(prime)),
+    ):
+        pytest.fail("isolated")
     assert raised.value.details == "bubblewrap isn't installed"
     assert "apt-get install bubblewrap" in str(raised.value.resolution)
 
 
 @pytest.mark.root
 def test_root_without_privileges_starts_nothing(prime: Path) -> None:
-    with no_right_to_mount(), pytest.raises(ToolError) as raised:
-        find_isolation(DirectoryPayload(prime))
+    with (
+        no_right_to_mount(),
+        pytest.raises(ToolError) as raised,
+        found_isolation(DirectoryPayload(prime)),
+    ):
+        pytest.fail("isolated")
     assert "CAP_SYS_ADMIN" in str(raised.value.details)
 
 

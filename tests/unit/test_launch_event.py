@@ -20,7 +20,7 @@ from snapcraft_compression_advisor.capture.launch_event import (
     window_mapped,
     window_or_exit,
 )
-from snapcraft_compression_advisor.capture.launch_parts import (
+from snapcraft_compression_advisor.capture.record_installed import (
     EXEC_EVENT,
     Exec,
     exec_events,

@@ -50,9 +50,8 @@ def test_text_is_the_golden_one() -> None:
 
 
 @pytest.mark.parametrize("runs", [1, 5])
-@pytest.mark.parametrize("by_squashfuse", [False, True])
-def test_text_keeps_to_80_columns(*, runs: int, by_squashfuse: bool) -> None:
-    text = full_text(make_measurement(runs=runs, by_squashfuse=by_squashfuse))
+def test_text_keeps_to_80_columns(*, runs: int) -> None:
+    text = full_text(make_measurement(runs=runs))
     assert max(map(len, text.splitlines())) <= 80
 
 
@@ -74,16 +73,6 @@ def test_noisy_launches_keep_to_80_columns() -> None:
 def test_short_launches_are_shown_in_milliseconds() -> None:
     assert " 62 ms ±" in full_text(make_measurement(seconds_of_xz=0.0621))
     assert " 6.61 s ±" in full_text(make_measurement())
-
-
-def test_squashfuse_and_warm_system_are_said() -> None:
-    text = " ".join(full_text(make_measurement(by_squashfuse=True)).split())
-    assert "through squashfuse, which is slower than the kernel" in text
-    assert "only the payload was dropped" in text
-    assert "read-ahead not known" in text
-    plain = full_text(make_measurement())
-    assert "squashfuse" not in plain
-    assert "only the payload" not in plain
 
 
 def test_json_fits_the_schema() -> None:
@@ -195,9 +184,6 @@ def test_json_has_processor_time_where_it_is_known() -> None:
     assert cold["system_s"] == [
         pytest.approx(seconds * 0.8) for seconds in COLD_S["lzo"]
     ]
-    squashfuse = measure_json(make_measurement(by_squashfuse=True))
-    assert json.loads(squashfuse)["codecs"]["lzo"]["cold_s"]["system_s"] is None
-    assert "system CPU" not in text_of(make_measurement(by_squashfuse=True))
 
 
 BLOCK = 128 * 1024

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from payloads import make_payload
-from snapcraft_compression_advisor.capture.kernel_trace import KernelTrace
-from snapcraft_compression_advisor.capture.metadata_reads import count_blocks
-from snapcraft_compression_advisor.capture.metadata_timing import write_directories
+from snapcraft_compression_advisor.capture.kernel_trace import KernelTrace, count_blocks
 from snapcraft_compression_advisor.codecs.codec import METADATA_BLOCK_BYTES
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.devices.builtin_devices import find_device
@@ -70,16 +68,6 @@ def test_trace_that_lost_lines_tells_nothing(
     (tmp_path / "trace").write_text(text)
     assert (KernelTrace(tmp_path).whole_text() is not None) == told
     assert KernelTrace(None).whole_text() is None
-
-
-def test_listings_are_longer_than_a_block_whatever_the_names(tmp_path: Path) -> None:
-    write_directories(["README", "a"], tmp_path)
-    directories = list(tmp_path.iterdir())
-    assert len(directories) > 60
-    for directory in directories:
-        names = [file.name for file in directory.iterdir()]
-        assert sum(8 + len(name) for name in names) > METADATA_BLOCK_BYTES
-        assert min(names) > "!"
 
 
 def launch_set(blocks: float | None) -> LaunchSet:

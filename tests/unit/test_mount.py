@@ -9,17 +9,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from machine import no_right_to_mount, write_script
-from snapcraft_compression_advisor.capture.loop_device import (
-    device_read_ahead,
-    loop_device,
-    open_with_read_ahead,
-)
+from machine import no_right_to_mount
 from snapcraft_compression_advisor.capture.mount import (
+    CAP_SYS_ADMIN,
     can_mount,
-    fuse_mount,
-    may_administer,
+    device_read_ahead,
+    has_capability,
+    loop_device,
     mount_point,
+    open_with_read_ahead,
 )
 from snapcraft_compression_advisor.capture.page_cache import (
     drop_caches,
@@ -29,8 +27,6 @@ from snapcraft_compression_advisor.core.errors import StorageError, ToolError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from pytest_mock import MockerFixture
 
 
 @pytest.mark.parametrize(
@@ -48,12 +44,12 @@ def test_right_to_administer_is_one_capability(
     status.write_text(
         f"Name:\tx\nCapPrm:\t000001ffffffffff\nCapEff:\t{mask}\nSeccomp:\t0\n"
     )
-    assert may_administer(status) is may
+    assert has_capability(CAP_SYS_ADMIN, status) is may
 
 
 def test_without_the_capability_nothing_is_mounted() -> None:
     with no_right_to_mount():
-        assert not may_administer()
+        assert not has_capability(CAP_SYS_ADMIN)
         assert not can_mount()
 
 
@@ -100,20 +96,6 @@ def test_kernel_that_cannot_set_up_loop_devices_is_said_to_be_too_old() -> None:
     assert "5.8" in str(caught.value.resolution)
 
 
-def test_user_without_fusermount_is_told_what_to_install(
-    mocker: MockerFixture, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    mocker.patch("os.geteuid", return_value=1000)
-    write_script(tmp_path / "squashfuse", "exit 1")
-    monkeypatch.setenv("PATH", str(tmp_path))
-    with (
-        pytest.raises(ToolError, match="fusermount3") as caught,
-        fuse_mount(tmp_path / "image", tmp_path),
-    ):
-        pytest.fail("mounted")
-    assert "fuse3" in str(caught.value.resolution)
-
-
 @pytest.fixture
 def setting(tmp_path: Path) -> Path:
     device = tmp_path.stat().st_dev
@@ -132,14 +114,6 @@ def test_setting_is_put_back_after_an_error(tmp_path: Path, setting: Path) -> No
         assert setting.read_text() == "128\n"
         raise ZeroDivisionError
     assert setting.read_text() == "2560\n"
-
-
-def test_setting_is_only_told_where_none_is_wanted(
-    tmp_path: Path, setting: Path
-) -> None:
-    with device_read_ahead(tmp_path, None, settings=tmp_path) as in_force:
-        assert in_force == 2560
-        assert setting.read_text() == "2560\n"
 
 
 def test_setting_that_is_not_there_is_not_known(tmp_path: Path, setting: Path) -> None:

@@ -132,28 +132,6 @@ def test_process_that_is_gone_is_left_out(root: Path, mapping: mmap.mmap) -> Non
     assert tables.touches["data"]
 
 
-def test_file_of_a_process_that_ended_soon_is_brief(
-    root: Path, mapping: mmap.mmap
-) -> None:
-    tables = looked_at(root)
-    assert mapping[0]
-    tables.look([os.getpid()])
-    assert tables.brief() == set()
-    tables.look([])
-    assert tables.brief() == {"data"}
-
-
-def test_file_of_a_process_that_was_often_looked_at_is_not_brief(
-    root: Path, mapping: mmap.mmap
-) -> None:
-    tables = looked_at(root)
-    assert mapping[0]
-    for _ in range(20):
-        tables.look([os.getpid()])
-    tables.look([])
-    assert tables.brief() == set()
-
-
 def held(name: CallName, *arguments: int) -> HeldCall:
     given = (*arguments, *[0] * (6 - len(arguments)))
     return HeldCall(name, threading.get_native_id(), given)
@@ -185,15 +163,11 @@ def test_read_of_a_file_that_is_not_the_payloads_is_none(root: Path) -> None:
     assert tables.touches == {}
 
 
-def test_process_that_was_looked_at_as_it_ended_is_not_brief(
-    root: Path, mapping: mmap.mmap
-) -> None:
+def test_process_is_looked_at_as_it_ends(root: Path, mapping: mmap.mmap) -> None:
     assert mapping[0]
     tables = looked_at(root)
     tables.notice(held("exit_group"))
-    tables.look([])
     assert tables.touches["data"]
-    assert tables.brief() == set()
 
 
 def test_nothing_is_noticed_behind_the_end(root: Path, mapping: mmap.mmap) -> None:

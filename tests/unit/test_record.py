@@ -18,7 +18,7 @@ from snapcraft_compression_advisor.capture.record import (
 )
 from snapcraft_compression_advisor.capture.start import Command, Launched
 from snapcraft_compression_advisor.cli.listings import schema_of
-from snapcraft_compression_advisor.core.errors import ToolError, UsageError
+from snapcraft_compression_advisor.core.errors import ToolError
 from snapcraft_compression_advisor.launch.profile import (
     LaunchProfile,
     ProfileFile,
@@ -37,10 +37,9 @@ FILES = (ProfileFile(path="a", size=9, blocks=((0, 0),)),)
 class Played:
     """Plays the machine, and notes what is done to it."""
 
-    def __init__(self, mocker: MockerFixture, *, method: str = "kernel") -> None:
+    def __init__(self, mocker: MockerFixture) -> None:
         self.done: list[str] = []
         self.drops = [0] * 20
-        self.method = method
         for name in (
             "mounted", "packed_images", "mount_point", "drop_caches", "time_launch",
             "resident_blocks", "storage_of", "cache_drops", "metadata_reads",
@@ -50,7 +49,7 @@ class Played:
     @contextmanager
     def mounted(self, image: Path, **_: object) -> Iterator[SimpleNamespace]:
         self.done.append(f"mount {image}")
-        yield SimpleNamespace(method=self.method, read_ahead_kb=128)
+        yield SimpleNamespace(read_ahead_kb=128)
         self.done.append("unmount")
 
     @contextmanager
@@ -147,12 +146,6 @@ def test_disturbed_launch_is_repeated_and_given_up_at_last(
     played.drops = list(range(20))
     with pytest.raises(ToolError, match="dropped the system's caches"):
         run()
-
-
-def test_fuse_shows_no_blocks(mocker: MockerFixture) -> None:
-    Played(mocker, method="squashfuse")
-    with pytest.raises(UsageError, match="kernel mount"):
-        run(warm_up=False)
 
 
 def test_recorded_profile_survives_its_text(mocker: MockerFixture) -> None:

@@ -66,53 +66,9 @@ def test_mapped_file_of_which_nothing_was_read_is_left_out() -> None:
     assert files(cached("data", (0, 0)), data=[]) == {"data": ((0, 0),)}
 
 
-def test_library_that_was_not_seen_mapped_has_shares_as_in_a_trace() -> None:
-    (file,) = directory_files(
-        PAYLOAD, [cached("lib/libx.so", *ALL)], {}, read_ahead_kb=128
-    )
-    assert file.shares is not None
-    assert file.shares[0] == 1
-    assert max(file.shares[1:]) < 1
-    (small,) = directory_files(
-        PAYLOAD, [cached("lib/libx.so", (0, 0))], {}, read_ahead_kb=128
-    )
-    assert small.shares is None
-
-
-def test_untouched_blocks_of_a_briefly_mapped_library_have_shares() -> None:
-    touch = Touch(first=3 * BLOCK_PAGES + 1, last=3 * BLOCK_PAGES + 1)
-    (file,) = directory_files(
-        PAYLOAD,
-        [cached("lib/libx.so", *ALL)],
-        {"lib/libx.so": [touch]},
-        read_ahead_kb=128,
-        brief={"lib/libx.so"},
-    )
-    shares = {
-        number: share
-        for (first, last), share in zip(file.blocks, file.shares or (), strict=True)
-        for number in range(first, last + 1)
-    }
-    assert {number for number, share in shares.items() if share == 1} == {0, 2, 3}
-    assert len(shares) == 8
-
-
 def test_file_that_was_seen_read_has_what_a_mount_reads() -> None:
     touch = Touch(first=3 * BLOCK_PAGES, last=3 * BLOCK_PAGES, is_read=True)
     assert files(cached("data", *ALL), data=[touch]) == {"data": ((3, 3),)}
-
-
-def test_library_of_which_only_reads_were_seen_has_shares_too() -> None:
-    head = Touch(first=0, last=0, is_read=True)
-    (file,) = directory_files(
-        PAYLOAD,
-        [cached("lib/libx.so", *ALL)],
-        {"lib/libx.so": [head]},
-        read_ahead_kb=128,
-    )
-    assert file.shares is not None
-    assert file.shares[0] == 1
-    assert max(file.shares[1:]) < 1
 
 
 @pytest.fixture
@@ -158,14 +114,19 @@ def profile(*resident: ProfileFile) -> LaunchProfile:
     return LaunchProfile(source="directory", app="hello", app_files=tuple(found))
 
 
-def test_interval_is_wider_where_libraries_were_not_seen_mapped() -> None:
+def test_interval_is_that_of_recordings_from_directories() -> None:
     seen = fit_profile(profile(cached("data", *ALL)), PAYLOAD.inventory).launch_set
     assert seen.read_share == traced_share.DIRECTORY_READ_SHARE
     assert seen.method == "directory"
-    unseen = fit_profile(
-        profile(cached("data", *ALL), cached("lib/libx.so", *ALL)), PAYLOAD.inventory
-    ).launch_set
-    assert unseen.read_share.low < seen.read_share.low
+
+
+def test_interval_of_an_earlier_recording_is_wider_where_libraries_were_unseen() -> (
+    None
+):
+    unseen = cached("lib/libx.so", *ALL).model_copy(update={"shares": (0.5,)})
+    recorded = LaunchProfile(source="directory", app="hello", app_files=(unseen,))
+    found = fit_profile(recorded, PAYLOAD.inventory).launch_set
+    assert found.read_share.low < traced_share.DIRECTORY_READ_SHARE.low
 
 
 def test_file_in_memory_can_not_be_evicted(tmp_path: Path) -> None:
@@ -188,7 +149,7 @@ def test_file_of_another_user_is_found(
     (tmp_path / "data").chmod(0o444)
     monkeypatch.setattr(os, "geteuid", lambda: 4711)
     monkeypatch.setattr(os, "access", lambda *_, **__: False)
-    monkeypatch.setattr(page_cache, "_CAP_FOWNER", 63)
+    monkeypatch.setattr(page_cache, "CAP_FOWNER", 63)
     assert strangers_file(tmp_path, inventory) == "data"
 
 

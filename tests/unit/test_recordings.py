@@ -9,14 +9,14 @@ import pytest
 
 from snapcraft_compression_advisor.capture import recordings
 from snapcraft_compression_advisor.capture.recordings import (
-    KEPT_RECORDINGS,
+    NOTHING_BESIDE,
     Told,
     in_place,
     payload_digest,
     recorded_profiles,
 )
 from snapcraft_compression_advisor.core.errors import ToolError, UsageError
-from snapcraft_compression_advisor.launch.profile import LaunchProfile
+from snapcraft_compression_advisor.launch.profile import LaunchProfile, profile_text
 from snapcraft_compression_advisor.payload.source import (
     ComponentDirectory,
     DirectoryPayload,
@@ -151,46 +151,16 @@ def test_launch_that_cannot_be_recorded_is_guessed_with_a_warning(
         recorded_profiles(DirectoryPayload(prime), [required], told)
 
 
-def kept(directory: Path) -> list[Path]:
-    return sorted((directory / "compression-advisor/recordings").glob("*"))
-
-
-def test_no_more_than_the_newest_recordings_are_kept(
-    told: Told, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    profile = LaunchProfile(source="trace", app="sample", app_files=())
-    for number in range(KEPT_RECORDINGS + 3):
-        recordings._Kept(f"{number:03}", told.debug).write(profile)
-        os.utime(kept(tmp_path)[-1], (number, number))
-    assert kept(tmp_path)[0].stem == "003"
-    assert recordings._Kept("102", told.debug).read("sample") == profile
-    assert recordings._Kept("102", told.debug).read("other") is None
-
-
 @pytest.mark.parametrize("content", [b"", b"{", b"\xff", b'{"schema": 1}'])
 def test_damaged_recording_is_ignored_with_a_line_for_the_log(
-    told: Told,
-    said: list[str],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    content: bytes,
+    prime: Path, told: Told, said: list[str], tmp_path: Path, content: bytes
 ) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    one = recordings._Kept("key", told.debug)
-    one.write(LaunchProfile(source="trace", app="sample", app_files=()))
-    (path,) = kept(tmp_path)
-    path.write_bytes(content)
-    assert one.read("sample") is None
+    payload, kept = DirectoryPayload(prime), tmp_path / "kept"
+    launch = recordings._Launch(payload, "sample", Recording(), told, NOTHING_BESIDE)
+    profile = LaunchProfile(source="directory", app="sample", app_files=())
+    assert launch._kept(kept) is None
+    kept.write_text(profile_text(profile))
+    assert launch._kept(kept) == profile
+    kept.write_bytes(content)
+    assert launch._kept(kept) is None
     assert said[0].startswith("debug: The kept recording is ignored: ")
-
-
-def test_cache_that_cannot_be_written_is_no_error(
-    told: Told, said: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "file").touch()
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    one = recordings._Kept("key", told.debug)
-    one.write(LaunchProfile(source="trace", app="sample", app_files=()))
-    assert one.read("sample") is None
-    assert said[0].startswith("debug: The recording isn't kept: ")

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import random
-from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from snapcraft_compression_advisor.capture.paired import difference, student
-from snapcraft_compression_advisor.capture.samples import RunTime, Sample
+from snapcraft_compression_advisor.capture.samples import (
+    Sample,
+    difference,
+    student,
+)
 
 
 def test_median_and_spread_of_some_runs() -> None:
@@ -23,23 +25,6 @@ def test_median_and_spread_of_some_runs() -> None:
 def test_spread_of_a_single_run_is_not_known() -> None:
     sample = Sample(runs_s=(4.0,))
     assert (sample.median, sample.stdev, sample.n) == (4.0, None, 1)
-    assert sample.five_numbers == (4.0, 4.0, 4.0, 4.0, 4.0)
-
-
-def test_quartiles_are_interpolated_with_the_extremes_included() -> None:
-    assert Sample(runs_s=(9.0, 1.0, 3.0, 5.0, 7.0)).five_numbers == (1, 3, 5, 7, 9)
-    assert Sample(runs_s=(1.0, 2.0)).five_numbers == (1, 1.25, 1.5, 1.75, 2)
-
-
-@given(st.lists(st.floats(0, 1e6), min_size=1, max_size=30))
-def test_five_numbers_ascend_and_hold_the_median(runs_s: list[float]) -> None:
-    sample = Sample(runs_s=tuple(runs_s))
-    numbers = sample.five_numbers
-    assert numbers[0] == min(runs_s)
-    assert numbers[4] == max(runs_s)
-    slack = 1e-9 * numbers[4]
-    assert all(low <= high + slack for low, high in pairwise(numbers))
-    assert numbers[2] == pytest.approx(sample.median)
 
 
 def test_run_far_beyond_the_quartiles_is_an_outlier() -> None:
@@ -61,13 +46,6 @@ def test_runs_are_noisy_from_a_tenth_of_their_mean() -> None:
     assert Sample(runs_s=(1.0, 1.0, 1.25)).is_noisy
     assert not Sample(runs_s=(1.0,)).is_noisy
     assert not Sample(runs_s=(0.0, 0.0)).is_noisy
-
-
-def test_processor_time_is_known_only_if_it_is_of_every_run() -> None:
-    known = RunTime(wall_s=1.0, user_s=0.5, system_s=0.25)
-    assert Sample.of_runs([known, known]).system_s == (0.25, 0.25)
-    sample = Sample.of_runs([known, RunTime(wall_s=2.0)])
-    assert (sample.runs_s, sample.user_s, sample.system_s) == ((1.0, 2.0), None, None)
 
 
 SLOW_ROUNDS = (1.0, 3.0, 2.0, 5.0)
