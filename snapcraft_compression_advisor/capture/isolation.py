@@ -82,24 +82,6 @@ class Isolation:
     contents: Mapping[str, Path] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
-    """What one launch is shown beside the machine.
-
-    :param name: of the snap.
-    :param root: the payload's directory or mount.
-    :param home: what the launch may write to.
-    :param socket: of the display, if there is one.
-    :param authority: file with the key to the display, if there is one.
-    """
-
-    name: str
-    root: Path
-    home: Path
-    socket: str | None = None
-    authority: Path | None = None
-
-
 class Sources:
     """Files of the machine by the paths that bubblewrap reaches them by.
 
@@ -166,11 +148,25 @@ def bubblewrap_words(
     return [*words, "--chdir", directory, "--"]
 
 
-def isolation_steps(
-    isolation: Isolation, seen: Surroundings, sources: Sources
+def isolation_steps(  # noqa: PLR0913 # keywords: what one launch is shown
+    isolation: Isolation,
+    sources: Sources,
+    *,
+    name: str,
+    root: Path,
+    home: Path,
+    socket: str | None = None,
+    authority: Path | None = None,
 ) -> list[Step]:
-    """Return what makes up the root directory of an isolated launch."""
-    snap = snap_directory(seen.name)
+    """Return what makes up the root directory of an isolated launch.
+
+    :param name: of the snap.
+    :param root: the payload's directory or mount.
+    :param home: what the launch may write to.
+    :param socket: of the display, if there is one.
+    :param authority: file with the key to the display, if there is one.
+    """
+    snap = snap_directory(name)
     machine = sources.place(isolation.machine).rstrip("/")
     steps = [*_machine(isolation.machine, machine)]
     steps += [("proc", "/proc"), ("dev", "/dev"), *(("dir", path) for path in _FRESH)]
@@ -180,24 +176,24 @@ def isolation_steps(
             steps += [("size", str(_WRITABLE_BYTES)), ("tmpfs", path)]
     steps += _other_snaps(posixpath.dirname(snap), isolation.base)
     steps += [
-        ("ro-bind", sources.place(seen.root), snap),
+        ("ro-bind", sources.place(root), snap),
         ("symlink", REVISION, f"{posixpath.dirname(snap)}/current"),
     ]
-    for name in HOME_DIRECTORIES:
-        steps.append(("bind", sources.place(seen.home / name), f"{INSIDE}/{name}"))
+    for each in HOME_DIRECTORIES:
+        steps.append(("bind", sources.place(home / each), f"{INSIDE}/{each}"))
     for place, content in isolation.contents.items():
         steps.append(("ro-bind", sources.place(content), f"{snap}/{place}"))
-    if seen.socket is not None:
-        steps.append(("ro-bind", seen.socket, seen.socket))
+    if socket is not None:
+        steps.append(("ro-bind", socket, socket))
     if isolation.bus is not None:
         steps.append(("ro-bind", sources.place(isolation.bus), BUS_SOCKET))
-    if seen.authority is not None:
-        steps.append(("ro-bind", sources.place(seen.authority), AUTHORITY))
+    if authority is not None:
+        steps.append(("ro-bind", sources.place(authority), AUTHORITY))
     has_id = isolation.machine != Path("/") and Path(_MACHINE_ID).is_file()
     layout = _Layout(
         snap=snap,
-        root=seen.root.resolve(),
-        shown_root=sources.place(seen.root),
+        root=root.resolve(),
+        shown_root=sources.place(root),
         machine=isolation.machine.resolve(),
         shown_machine=machine,
         shown_id=sources.place(Path(_MACHINE_ID)) if has_id else None,
@@ -207,10 +203,7 @@ def isolation_steps(
 
 
 def _machine(root: Path, shown: str) -> Iterator[Step]:
-    """Yield the directories of this machine's root, or a base's, as far as shown.
-
-    :param shown: the root by the path that bubblewrap reaches it by.
-    """
+    """Yield the directories of this machine's root, or a base's, as far as shown."""
     for path in sorted(root.iterdir()):
         if path.name in _HIDDEN:
             continue
@@ -234,10 +227,7 @@ def _other_snaps(own: str, base: str) -> Iterator[Step]:
 
 
 def display_socket(display: str) -> str | None:
-    """Return where a display of this machine listens, ``None`` for one elsewhere.
-
-    Without a network, no other can be reached.
-    """
+    """Return where a display of this machine listens; others can't be reached."""
     found = _LOCAL_DISPLAY.fullmatch(display)
     return f"/tmp/.X11-unix/X{found[1]}" if found else None  # noqa: S108 # X11's own
 
@@ -251,11 +241,9 @@ class _Layout:
     the payload, which is read-only, nothing can be put: an empty one takes its place,
     with links to all that was in it.
 
-    :param root: the payload, no link.
-    :param machine: what is shown as the root, no link.
-    :param shown_root: the payload by the path that bubblewrap reaches it by.
-    :param shown_machine: what is shown as the root, by such a path.
-    :param shown_id: this machine's id, by such a path, if a base is the root.
+    ``root`` is the payload, ``machine`` what is shown as the root; ``shown_root`` and
+    ``shown_machine`` are the paths that bubblewrap reaches them by, as is ``shown_id``
+    of this machine's id, if a base is the root.
     """
 
     snap: str
@@ -294,11 +282,9 @@ class _Layout:
         return [*openings, *(placed[target] for target in sorted(placed)), *closings]
 
     def _place(self, target: str) -> str | None:
-        """Return a target with all links before its last name followed.
+        """Return a target with all links before its last name followed, if it may be.
 
         bubblewrap would follow them itself, out of the root that it makes.
-
-        :returns: ``None`` for what snapd refuses.
         """
         if not posixpath.isabs(target) or "\0" in target:
             return None
@@ -347,9 +333,9 @@ class _Layout:
         return "ro-bind", posixpath.normpath(shown), target
 
     def _to_open(self, step: Step) -> str:
-        """Return the directory that a step needs to put something into.
+        """Return the directory that a step has to put something into.
 
-        :returns: ``/`` for none: it is fresh, and so are those that aren't shown.
+        That is ``/`` for none: it is fresh, and so are those that aren't shown.
         """
         target = step[-1]
         directory = posixpath.dirname(target)
@@ -392,9 +378,9 @@ class _Layout:
 
 
 def expanded(text: str, snap: str) -> str:
-    """Return a path of a layout as the launch sees it.
+    """Return a path of a layout as a launch sees it.
 
-    :param snap: where it sees the payload.
+    :param snap: where that sees the payload.
     """
     places = {
         "SNAP": snap,
@@ -405,10 +391,7 @@ def expanded(text: str, snap: str) -> str:
 
 
 def home_places(layout: Mapping[str, Mapping[str, Any]], name: str) -> Iterator[str]:
-    """Yield directories that layouts lead to, relative to the home.
-
-    :param name: of the snap.
-    """
+    """Yield directories that layouts of a snap lead to, relative to the home."""
     snap = snap_directory(name)
     for target, how in layout.items():
         if how.get("type") == "tmpfs":

@@ -190,7 +190,9 @@ def event_named(text: str, display: str | None = None) -> LaunchEvent:
     if kind == "window":
         return window_mapped(display)
     if isinstance(value, float):
-        return elapsed(value)
+        return LaunchEvent(
+            name=f"seconds:{value:g}", missed="didn't run that long", due_s=value
+        )
     return EXITED if value is None else output_line(value)
 
 
@@ -200,18 +202,8 @@ def usual_event(
     """Return the event of an app for which none is named."""
     if has_desktop_file:
         return window_mapped(display)
-    return window_or_exit(display) if has_display else EXITED
-
-
-def window_mapped(display: str | None = None) -> LaunchEvent:
-    """Return the event of a window of the application that has content."""
-    return LaunchEvent(
-        name=_WINDOW, missed="showed no window", window=True, display=display
-    )
-
-
-def window_or_exit(display: str | None = None) -> LaunchEvent:
-    """Return the event for an app of which nobody knows whether it has windows."""
+    if not has_display:
+        return EXITED
     return LaunchEvent(
         name="window or exit",
         missed="neither ended nor showed a window",
@@ -221,10 +213,10 @@ def window_or_exit(display: str | None = None) -> LaunchEvent:
     )
 
 
-def elapsed(seconds: float) -> LaunchEvent:
-    """Return the event of some time passed since the start."""
+def window_mapped(display: str | None = None) -> LaunchEvent:
+    """Return the event of a window of the application that has content."""
     return LaunchEvent(
-        name=f"seconds:{seconds:g}", missed="didn't run that long", due_s=seconds
+        name=_WINDOW, missed="showed no window", window=True, display=display
     )
 
 

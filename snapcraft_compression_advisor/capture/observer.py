@@ -122,10 +122,7 @@ class Observer:
                 selector.select(max(0.0, started_s + due_s - time.monotonic()))
 
     def _check_quota(self) -> None:
-        """End a launch that has written too much.
-
-        :raises ToolError: in that case.
-        """
+        """End a launch that has written too much."""
         if self._quota is not None and self._quota.is_exceeded():
             message = (
                 f"More than {format_bytes(HOME_BYTES)} or {HOME_FILES:,} files were "
@@ -138,12 +135,10 @@ class Observer:
             )
 
     def _next_look_s(self, started_s: float) -> float:
-        """Have the processes looked at where it is time, and return when it is again.
+        """Have the processes looked at if it is time; return when next, from the start.
 
         Often at first, when a short launch may be over before the second look; never
         for more than half of the time.
-
-        :returns: seconds after the start.
         """
         if self._watched is None:
             return math.inf
@@ -163,10 +158,7 @@ class Observer:
             selector.register(self._watch.descriptor, selectors.EVENT_READ)
 
     def _new_lines(self, selector: selectors.BaseSelector) -> tuple[str, ...]:
-        """Return the lines printed since the last call.
-
-        At the end of the output the last one needs no line end.
-        """
+        """Return the lines printed since the last call, the last of all without end."""
         text = self._unfinished
         descriptor = self._tree.process.output_descriptor
         while descriptor in selector.get_map():
@@ -185,10 +177,7 @@ class Observer:
         return lines
 
     def _check_exit(self, selector: selectors.BaseSelector) -> None:
-        """Take the command's end for a failure, unless others of it go on.
-
-        :raises ToolError: if nothing is left to wait for.
-        """
+        """Take the command's end for a failure, unless others of it go on."""
         status = self._tree.exit_status
         if status is None:
             return
@@ -216,45 +205,38 @@ class Observer:
         return ToolError(
             message,
             details="\n".join(kept) or "It printed nothing.",
-            resolution=_wanted_elsewhere(kept, self._root)
-            or (_not_inside(kept) if self._quota is not None else None)
-            or _START_ADVICE,
+            resolution=_advice(kept, self._root, is_isolated=self._quota is not None),
         )
 
 
-def _wanted_elsewhere(lines: Sequence[str], root: Path) -> str | None:
-    """Return what to do where an app looks outside for what its payload has."""
-    for path in _ABSOLUTE_PATH.findall("\n".join(lines)):
+def _advice(lines: Sequence[str], root: Path, *, is_isolated: bool) -> str:
+    """Return what to do about what a launch printed."""
+    text = "\n".join(lines)
+    for path in _ABSOLUTE_PATH.findall(text):
         if not os.path.lexists(path) and os.path.lexists(f"{root}{path}"):
             return (
                 f"The app looks for {path!r}, which is in the payload only. Add a "
                 "layout to snapcraft.yaml that puts it there, and record without "
                 "--unconfined: an isolated launch follows layouts."
             )
-    return None
-
-
-def _not_inside(lines: Sequence[str]) -> str | None:
-    """Return what to do where an isolated app wants what it can't have."""
-    text = "\n".join(lines)
-    if _NO_BUS.search(text) and shutil.which(DBUS_DAEMON) is None:
+    if is_isolated and _NO_BUS.search(text) and shutil.which(DBUS_DAEMON) is None:
         return (
             "The app wants a D-Bus session bus, and an isolated launch doesn't see "
             f"yours. Install {DBUS_DAEMON} ('sudo apt-get install {DBUS_DAEMON}'): "
             "then each launch has one of its own."
         )
-    if _NO_NETWORK.search(text):
+    if is_isolated and _NO_NETWORK.search(text):
         return (
             "An isolated launch has no network. Have the app start without one, or "
             "record it with your network and as your own program: 'record "
             "--unconfined', then use --launch-profile."
         )
-    if _READ_ONLY.search(text):
+    if is_isolated and _READ_ONLY.search(text):
         return (
             "The app wants to write where an installed snap can't. Its payload is "
             "read-only: have it write below $SNAP_DATA, $SNAP_USER_DATA or $HOME."
         )
-    return None
+    return _START_ADVICE
 
 
 def _signal_name(number: int) -> str | None:

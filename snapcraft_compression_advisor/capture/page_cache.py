@@ -13,7 +13,6 @@ import os
 import stat
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
@@ -22,6 +21,7 @@ from numpy.typing import NDArray
 
 from ..codecs.codec import DATA_BLOCK_BYTES
 from ..core.errors import BadDataError, StorageError, ToolError
+from ..core.units import first_of
 from ..launch.fit import FittedProfile, fit_profile
 from ..launch.launch_set import LaunchFile, filled_blocks
 from ..launch.profile import LaunchProfile, ProfileFile, is_utf8
@@ -84,12 +84,12 @@ def drop_file_cache(path: Path) -> None:
         raise StorageError(message, resolution="Check the disk.") from error
 
 
-def evict(root: Path, inventory: Inventory) -> tuple[str, ...]:
+def evict(root: Path, inventory: Inventory) -> None:
     """Drop a payload's files from the cache; their owner may always do that.
 
     :param root: the payload's directory.
-    :return: paths of files of which pages are still there: others map them, or they
-        are on a file system in memory.
+    :raises ToolError: if pages stay there: others map them, or they are on a file
+        system in memory.
     :raises StorageError: if a file can't be read or written back.
     """
     left = []
@@ -106,7 +106,14 @@ def evict(root: Path, inventory: Inventory) -> tuple[str, ...]:
     except OSError as error:
         message = f"Cannot evict {str(root)!r} from the page cache: {error.strerror}"
         raise StorageError(message, resolution="Check the disk.") from error
-    return tuple(left)
+    if left:
+        named = first_of([repr(path) for path in left])
+        message = f"Files of the payload can't be evicted from the page cache: {named}"
+        raise ToolError(
+            message,
+            resolution="Close the programs that use them. If the payload is in memory "
+            "(tmpfs), copy it to a disk.",
+        )
 
 
 def _write_back(directory: Path) -> None:
@@ -120,13 +127,21 @@ def _write_back(directory: Path) -> None:
         os.close(descriptor)
 
 
-def strangers_file(root: Path, inventory: Inventory) -> str | None:
-    """Return a file of which this user may not see the residency, if there is one."""
+def check_visible(root: Path, inventory: Inventory) -> None:
+    """Refuse a payload with files of which this user may not see the residency.
+
+    :raises ToolError: if there is one.
+    """
     for entry in named_files(inventory):
         path = root / entry.path
         if not _may_see(path.lstat(), str(path)):
-            return entry.path
-    return None
+            message = (
+                f"{entry.path!r} belongs to another user, so the kernel doesn't tell "
+                "which parts of it are in memory"
+            )
+            raise ToolError(
+                message, resolution="Run as the owner of the payload, or as root."
+            )
 
 
 def resident_blocks(root: Path, inventory: Inventory) -> tuple[ProfileFile, ...]:
@@ -136,7 +151,6 @@ def resident_blocks(root: Path, inventory: Inventory) -> tuple[ProfileFile, ...]
     are left out, as no profile can hold them.
 
     :param root: where the payload is mounted.
-    :param inventory: of the payload, which tells the names of one file.
     :return: sorted by path; files without resident blocks are left out.
     :raises ToolError: if this user may not see the residency of the files.
     :raises StorageError: if the mount lacks files of the inventory.
@@ -192,7 +206,6 @@ def resident_share(path: Path) -> float:
     """Return how much of a file is in the page cache, 0 to 1.
 
     :param path: of a regular file that isn't empty and belongs to this user.
-    :raises StorageError: if it can't be read.
     """
     try:
         with path.open("rb") as file:
@@ -203,7 +216,7 @@ def resident_share(path: Path) -> float:
 
 
 def storage_of(image: Path) -> Storage:
-    """Tell where a file is that was just dropped from the caches, by looking."""
+    """Return where a file is that was just dropped from the caches, by looking."""
     return "memory" if resident_share(image) > _MOSTLY else "disk"
 
 
@@ -248,7 +261,9 @@ def _resident_ranges(path: str) -> tuple[tuple[int, int], ...]:
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
         try:
-            _check_allowed(path, descriptor)
+            if not _may_see(os.fstat(descriptor), path):  # all would seem resident
+                message = "Only root can see which parts of a file are in memory"
+                raise ToolError(message, resolution="Run the command as root.")
             return block_ranges(resident_pages(descriptor))
         finally:
             os.close(descriptor)
@@ -257,13 +272,6 @@ def _resident_ranges(path: str) -> tuple[tuple[int, int], ...]:
         raise StorageError(
             message, resolution="Make sure that the mounted image holds this payload."
         ) from error
-
-
-def _check_allowed(path: str, descriptor: int) -> None:
-    """Refuse where ``mincore`` would call every page resident."""
-    if not _may_see(os.fstat(descriptor), path):
-        message = "Only root can see which parts of a file are in memory"
-        raise ToolError(message, resolution="Run the command as root.")
 
 
 def _may_see(status: os.stat_result, path: str) -> bool:
@@ -287,15 +295,15 @@ def block_ranges(pages: NDArray[np.bool_]) -> tuple[tuple[int, int], ...]:
     :return: first and last block of each range, ascending.
     """
     block_pages = max(1, DATA_BLOCK_BYTES // mmap.PAGESIZE)
-    if len(pages) <= block_pages:  # most files, so made short work of
-        return ((0, 0),) if pages.any() else ()
     return _runs(np.unique(np.flatnonzero(pages) // block_pages))
 
 
 def _runs(blocks: NDArray[np.intp]) -> tuple[tuple[int, int], ...]:
     """Return ascending numbers as ranges, first and last."""
+    if not len(blocks):
+        return ()
     runs = np.split(blocks, np.flatnonzero(np.diff(blocks) != 1) + 1)
-    return tuple((int(run[0]), int(run[-1])) for run in runs if len(run))
+    return tuple((int(run[0]), int(run[-1])) for run in runs)
 
 
 def fit_for_replay(profile: LaunchProfile, inventory: Inventory) -> FittedProfile:
@@ -324,22 +332,16 @@ def replay(root: Path, files: Iterable[LaunchFile]) -> float:
     :raises StorageError: if reading fails.
     """
     buffer = memoryview(bytearray(_FIRST_READ_BYTES))
-    with _reading(root):
-        start = time.perf_counter()
+    start = time.perf_counter()
+    try:
         for file in files:
             _read_blocks(f"{root}/{file.path}", file, buffer)
-        return time.perf_counter() - start
-
-
-@contextmanager
-def _reading(root: Path) -> Iterator[None]:
-    try:
-        yield
     except OSError as error:
         message = f"Cannot read from the mount {str(root)!r}: {error.strerror}"
         raise StorageError(
             message, resolution="Check the kernel log (dmesg)."
         ) from error
+    return time.perf_counter() - start
 
 
 def _read_blocks(path: str, file: LaunchFile, buffer: memoryview) -> None:

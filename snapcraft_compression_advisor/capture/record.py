@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Callable
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -24,7 +23,7 @@ from .home import launch_home
 from .images import packed_images
 from .kernel_trace import metadata_reads
 from .launch_event import LaunchEvent, window_doubt
-from .mount import mount_point, mounted
+from .mount import Mount, mount_point, mounted
 from .page_cache import (
     Storage,
     drop_caches,
@@ -68,25 +67,62 @@ def record_residency(
     The blocks are those in the page cache at the event, read while all processes
     of the launch stand still. A launch with warm caches follows, for its time.
 
-    :raises AdvisorError: if the image can't be made or mounted, or the launch
-        fails.
+    :raises AdvisorError: if the image can't be made or mounted, or the launch fails.
     """
-    with ExitStack() as stack:
-        home = stack.enter_context(launch_home(request.home))
-        images = stack.enter_context(
-            packed_images(payload, ("none",), scratch=None, progress=progress)
-        )
-        recorder = _Recorder(
-            payload=payload,
-            request=request,
-            image=images.paths["none"],
-            root=stack.enter_context(mount_point()),
-            home=home,
-        )
+    with (
+        launch_home(request.home) as home,
+        packed_images(payload, ("none",), scratch=None, progress=progress) as images,
+        mount_point() as root,
+    ):
+        image = images.paths["none"]
         if request.warm_up:
             progress("Launching once to set up the home directory")
-            recorder.warm_up()
-        return undisturbed(recorder.record, "with cold caches", progress)
+            with mounted(image, at=root):
+                launch(request, root, home)
+
+        def record() -> LaunchProfile | None:
+            # A mount of its own begins with nothing of the payload in the cache.
+            with mounted(image, at=root) as mount:
+                return _record(payload, request, image, mount, home)
+
+        return undisturbed(record, "with cold caches", progress)
+
+
+def _record(
+    payload: Payload, request: RecordRequest, image: Path, mount: Mount, home: Path
+) -> LaunchProfile | None:
+    """Launch with cold caches, look what they hold, and launch again.
+
+    :returns: None if somebody dropped the caches meanwhile.
+    """
+    files: tuple[ProfileFile, ...] = ()
+    metadata_blocks: int | None = None
+
+    def look() -> None:
+        nonlocal files, metadata_blocks
+        # First: looking at the files reads inodes and directories.
+        metadata_blocks = reads.count(mount.root, image)
+        files = resident_blocks(mount.root, payload.inventory)
+
+    drop_caches()
+    drops = cache_drops()
+    storage = storage_of(image)
+    with metadata_reads([mount.root]) as reads:
+        cold = launch(request, mount.root, home, frozen=look)
+    warm = launch(request, mount.root, home)
+    if cache_drops() != drops:
+        return None
+    recorded = recorded_launch(
+        cold, warm, read_ahead_kb=mount.read_ahead_kb, storage=storage
+    )
+    return LaunchProfile(
+        source="residency",
+        app=request.app,
+        warm_s=recorded.warm_s,
+        recorded=recorded,
+        metadata_blocks=metadata_blocks,
+        app_files=tuple(without_holes(payload, files)),
+    )
 
 
 def undisturbed(
@@ -94,7 +130,7 @@ def undisturbed(
 ) -> Recording:
     """Launch until nobody drops the system's caches meanwhile.
 
-    :param record: makes a recording, ``None`` if somebody did.
+    :param record: makes a recording, None if somebody did.
     :param how: it launches at first, for the user.
     :raises ToolError: if that happens each time: the cache can't tell what was read.
     """
@@ -107,61 +143,6 @@ def undisturbed(
     raise ToolError(
         message, resolution="Make sure that no benchmark or test runs meanwhile."
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Recorder:
-    """Launches from mounts of one image, always at the same place.
-
-    :param root: an empty directory to mount at.
-    """
-
-    payload: Payload
-    request: RecordRequest
-    image: Path
-    root: Path
-    home: Path
-
-    def warm_up(self) -> None:
-        """Launch from a mount that goes again."""
-        with mounted(self.image, at=self.root):
-            launch(self.request, self.root, self.home)
-
-    def record(self) -> LaunchProfile | None:
-        """Launch with cold caches, look what they hold, and launch again.
-
-        :returns: ``None`` if somebody dropped the caches meanwhile.
-        """
-        files: tuple[ProfileFile, ...] = ()
-        metadata_blocks: int | None = None
-
-        def look() -> None:
-            nonlocal files, metadata_blocks
-            # First: looking at the files reads inodes and directories.
-            metadata_blocks = reads.count(self.root, self.image)
-            files = resident_blocks(self.root, self.payload.inventory)
-
-        # A mount of its own begins with nothing of the payload in the cache.
-        with mounted(self.image, at=self.root) as mount:
-            drop_caches()
-            drops = cache_drops()
-            storage = storage_of(self.image)
-            with metadata_reads([self.root]) as reads:
-                cold = launch(self.request, self.root, self.home, frozen=look)
-            warm = launch(self.request, self.root, self.home)
-            if cache_drops() != drops:
-                return None
-        recorded = recorded_launch(
-            cold, warm, read_ahead_kb=mount.read_ahead_kb, storage=storage
-        )
-        return LaunchProfile(
-            source="residency",
-            app=self.request.app,
-            warm_s=recorded.warm_s,
-            recorded=recorded,
-            metadata_blocks=metadata_blocks,
-            app_files=tuple(without_holes(self.payload, files)),
-        )
 
 
 def launch(  # noqa: PLR0913 # two say where, three when to look
@@ -194,13 +175,18 @@ def recorded_launch(
     storage: Storage | None = None,
 ) -> RecordedLaunch:
     """Return what a recording keeps of its launches and of this machine."""
+    # To the tenth of a millisecond; more is noise.
+    cold_cpu_s, warm_cpu_s = (
+        CpuTime(user=round(each.user_s, 4), system=round(each.system_s, 4))
+        for each in (cold, warm)
+    )
     return RecordedLaunch(
         event=cold.event,
         window=cold.window,
-        cold_s=_rounded(cold.wall_s),
-        warm_s=_rounded(warm.wall_s),
-        cold_cpu_s=_cpu_time(cold),
-        warm_cpu_s=_cpu_time(warm),
+        cold_s=round(cold.wall_s, 4),
+        warm_s=round(warm.wall_s, 4),
+        cold_cpu_s=cold_cpu_s,
+        warm_cpu_s=warm_cpu_s,
         processors=len(os.sched_getaffinity(0)),
         kernel=platform.release(),
         kernel_modes=recorded_kernel(),
@@ -209,17 +195,8 @@ def recorded_launch(
     )
 
 
-def _cpu_time(launched: Launched) -> CpuTime:
-    return CpuTime(user=_rounded(launched.user_s), system=_rounded(launched.system_s))
-
-
-def _rounded(seconds: float) -> float:
-    """Return a time to the tenth of a millisecond; more is noise."""
-    return round(seconds, 4)
-
-
 def with_doubt(profile: LaunchProfile, note: Progress) -> LaunchProfile:
-    """Return a profile, having told what its end leaves open."""
+    """Return a profile, with a warning if its end leaves something open."""
     doubt = window_doubt(profile.recorded.window if profile.recorded else None)
     if doubt is not None:
         note(f"Warning: {doubt}")

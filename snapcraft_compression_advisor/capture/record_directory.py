@@ -27,9 +27,9 @@ from .mount import UBUNTU_READ_AHEAD_KB
 from .mount_reads import BLOCK_PAGES, mount_blocks, reads_code_forward
 from .page_cache import (
     block_ranges,
+    check_visible,
     evict,
     resident_blocks,
-    strangers_file,
     without_holes,
 )
 from .page_tables import PageTables, Touch
@@ -42,7 +42,6 @@ from .record import (
 )
 from .start import Launched
 
-_NAMED_FILES = 3
 _PAGE_TABLES = Path("/proc/self/pagemap")
 _Seen = tuple[Sequence[ProfileFile], Mapping[str, Sequence[Touch]]]
 """What is in the cache, and what was touched in mappings or read."""
@@ -65,8 +64,11 @@ def record_directory(
         )
         root = payload_directory(payload, scratch, progress)
         inventory = payload.inventory
-        _check(root, inventory)
-        _evict(root, inventory)
+        check_visible(root, inventory)
+        if not os.access(_PAGE_TABLES, os.R_OK):
+            message = f"{str(_PAGE_TABLES)!r} can't be read"
+            raise ToolError(message, resolution="Run the command as root.")
+        evict(root, inventory)  # refused before anything is started
         # What Python alone writes beside its modules: in a mounted snap it can't.
         environment = {
             **request.command.environment, "PYTHONDONTWRITEBYTECODE": "1",
@@ -117,7 +119,7 @@ def _launch_evicted(
         tables.end()
         resident = resident_blocks(root, inventory)
 
-    _evict(root, inventory)
+    evict(root, inventory)
     tables = PageTables(root, inventory)
     cold = launch(
         request, root, home, watched=tables.look, noticed=tables.notice, frozen=look
@@ -154,36 +156,6 @@ def directory_files(
             pages = np.zeros((max(read) + 1) * BLOCK_PAGES, dtype=np.bool_)
             pages[np.array(sorted(read)) * BLOCK_PAGES] = True
             yield ProfileFile(path=path, size=size_bytes, blocks=block_ranges(pages))
-
-
-def _check(root: Path, inventory: Inventory) -> None:
-    path = strangers_file(root, inventory)
-    if path is not None:
-        message = (
-            f"{path!r} belongs to another user, so the kernel doesn't tell which parts "
-            "of it are in memory"
-        )
-        raise ToolError(
-            message, resolution="Run as the owner of the payload, or as root."
-        )
-    if not os.access(_PAGE_TABLES, os.R_OK):
-        message = f"{str(_PAGE_TABLES)!r} can't be read"
-        raise ToolError(message, resolution="Run the command as root.")
-
-
-def _evict(root: Path, inventory: Inventory) -> None:
-    left = evict(root, inventory)
-    if not left:
-        return
-    named = ", ".join(map(repr, left[:_NAMED_FILES]))
-    if len(left) > _NAMED_FILES:
-        named += f" and {len(left) - _NAMED_FILES:,} more"
-    message = f"Files of the payload can't be evicted from the page cache: {named}"
-    raise ToolError(
-        message,
-        resolution="Close the programs that use them. If the payload is in memory "
-        "(tmpfs), copy it to a disk.",
-    )
 
 
 def _states(root: Path, inventory: Inventory) -> dict[str, tuple[int, int]]:

@@ -40,9 +40,6 @@ NOTHING_BESIDE = Isolation()
 _READ_BYTES = MIB
 _PROBE_TIMEOUT_S = 10.0
 _MISSING = "bubblewrap isn't installed"
-_TRIAL = Path("/usr")
-"""Stands for a payload where isolation is tried."""
-_OS_RELEASE = Path("/etc/os-release")
 _LOCALE = ("LANG", "LANGUAGE", "LC_")
 
 
@@ -50,9 +47,7 @@ _LOCALE = ("LANG", "LANGUAGE", "LC_")
 class Told:
     """Who is told of what.
 
-    :param progress: of what is going on.
     :param note: of what the user has to know.
-    :param warn: of what isn't as it should be.
     :param debug: of what only a log needs.
     """
 
@@ -104,7 +99,6 @@ def isolated_request(
 ) -> Iterator[RecordRequest]:
     """Yield how an app is started for a recording, for other launches.
 
-    :param wanted: which app, until when.
     :param doing: what is done with it, for the user.
     :param within: has the base and the content snaps that a launch sees.
     :raises AdvisorError: if it can't be started so here.
@@ -315,7 +309,7 @@ def found_isolation(payload: Payload) -> Iterator[Isolation]:
 
 
 def isolation_refusal() -> str | None:
-    """Return why nothing can be isolated here, ``None`` if it can."""
+    """Return why nothing can be isolated here, None if it can."""
     program = shutil.which(BUBBLEWRAP)
     if program is None:
         return _MISSING
@@ -326,10 +320,11 @@ def isolation_refusal() -> str | None:
 
 @functools.cache
 def _refusal(_program: str) -> str | None:
-    """Return why bubblewrap isolates nothing here, ``None`` if it does."""
+    """Return why bubblewrap isolates nothing here, None if it does."""
     command = Command(words=("true",), isolation=Isolation())
     try:
-        time_launch(command, _TRIAL, EXITED, timeout_s=_PROBE_TIMEOUT_S)
+        # A directory of the machine stands for the payload.
+        time_launch(command, Path("/usr"), EXITED, timeout_s=_PROBE_TIMEOUT_S)
     except ToolError as error:
         said = error.details or ""
         return said if "bwrap" in said else str(error)
@@ -348,10 +343,7 @@ def _app(payload: Payload, recording: Recording, apps: Sequence[str]) -> str:
 def _os_release() -> tuple[str, str]:
     """Return this machine's distribution and release, as os-release(5) names them."""
     try:
-        lines = _OS_RELEASE.read_text(encoding="utf-8", errors="replace").splitlines()
+        named = platform.freedesktop_os_release()
     except OSError:
-        lines = []
-    named = dict(line.partition("=")[::2] for line in lines)
-    return named.get("ID", "linux").strip("\"'"), named.get("VERSION_ID", "").strip(
-        "\"'"
-    )
+        named = {}
+    return named.get("ID", "linux"), named.get("VERSION_ID", "")

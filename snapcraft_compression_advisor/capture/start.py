@@ -24,7 +24,6 @@ from .isolation import (
     BUS_SOCKET,
     Isolation,
     Sources,
-    Surroundings,
     bubblewrap_words,
     display_socket,
     home_places,
@@ -68,11 +67,9 @@ class Command:
     :param environment: what is added, as in snap.yaml: values may refer to variables.
     :param chroot: whether the payload is a whole system tree, to be taken as root
         directory; needs root.
-    :param app: what its variables say of the snap.
     :param expands: whether references to variables in the words are replaced, as
         snapd does with those of snap.yaml.
     :param traced_by: words of an strace to start it with, its log's path last.
-    :param isolation: how it is isolated, if it is.
     :param installed: whether snapd makes its surroundings: words and environment are
         taken as they are.
     """
@@ -120,8 +117,10 @@ def app_command(payload: Payload, app: str) -> Command:
     except ValueError as error:
         message = f"The command of app {app!r} can't be parsed: {error}"
         raise UsageError(message, resolution="Give the command after '--'.") from error
+    programs = (*description.command_chain, program)
+    in_snap = (each.removeprefix("$SNAP/").lstrip("/") for each in programs)
     return Command(
-        words=(*map(_in_snap, (*description.command_chain, program)), *arguments),
+        words=(*(f"$SNAP/{each}" for each in in_snap), *arguments),
         environment={**payload.snap.environment, **description.environment},
         app=SnapApp(
             snap=payload.snap.name,
@@ -170,8 +169,8 @@ def time_launch(  # noqa: PLR0913 # three say what, five say how
     :param home: what it may write to; a fresh one by default.
     :param watched: called with the ids of all processes, again and again until the
         event, and once more at it, while every process stands still.
-    :param noticed: called with system calls before they are made, where the kernel
-        reports them; in a thread of its own, until all processes have ended.
+    :param noticed: called with system calls before they are made, if the kernel reports
+        them; in a thread of its own, until all processes have ended.
     :param frozen: called at the event, while every process stands still.
     :raises ToolError: if the command can't be started, ends before the event or
         doesn't come to it in time.
@@ -185,11 +184,12 @@ def time_launch(  # noqa: PLR0913 # three say what, five say how
             request = replace(request, call_filter=notices.filter)
         tree = stack.enter_context(process_tree(request))
         started_s = tree.process.go(notices)
+        name = command.words[0].removeprefix("$SNAP/")
         observer = Observer(
             tree,
             watch,
             event,
-            _shown(command),
+            f"snap run {command.words[-1]}" if command.installed else name,
             watched=watched,
             root=root,
             quota=None if command.isolation is None else HomeQuota(home),
@@ -213,13 +213,6 @@ def time_launch(  # noqa: PLR0913 # three say what, five say how
     return launched
 
 
-def _shown(command: Command) -> str:
-    """Return what people call a command."""
-    if command.installed:
-        return f"snap run {command.words[-1]}"
-    return command.words[0].removeprefix("$SNAP/")
-
-
 def start_request(
     command: Command, root: Path, *, home: Path, display: str | None
 ) -> StartRequest:
@@ -229,9 +222,7 @@ def start_request(
     """
     if command.installed:
         return StartRequest(
-            words=command.words,
-            environment=command.environment,
-            directory="/",
+            words=command.words, environment=command.environment, directory="/"
         )
     if command.isolation is not None:
         return _isolated(command, command.isolation, (root, home), display)
@@ -254,7 +245,8 @@ def start_request(
     if command.traced_by:
         # The libraries of the payload are not for the tracer.
         added = {key: environment.pop(key) for key in command.environment}
-        words = [*_traced(command, added), *words]
+        options = (f"-E{key}={value}" for key, value in added.items())
+        words = [*command.traced_by, *options, "--", *words]
     return StartRequest(
         words=tuple(words),
         environment=environment,
@@ -264,34 +256,20 @@ def start_request(
     )
 
 
-def _traced(command: Command, added: Mapping[str, str]) -> list[str]:
-    options = (f"-E{key}={value}" for key, value in added.items())
-    return [*command.traced_by, *options, "--"] if command.traced_by else []
-
-
 def _isolated(
     command: Command,
     isolation: Isolation,
     places: tuple[Path, Path],
     display: str | None,
 ) -> StartRequest:
-    """Return how a command is started by bubblewrap.
-
-    :param places: the payload and the home.
-    """
+    """Return how a command is started by bubblewrap, from the payload and the home."""
     root, home = places
     display = display or os.environ.get("DISPLAY", "")
-    seen = Surroundings(
-        name=command.app.snap,
-        root=root,
-        home=home,
-        socket=display_socket(display),
-        authority=display_authority(),
-    )
+    socket, authority = display_socket(display), display_authority()
     kept = seen_environment()
-    if seen.socket is not None:
+    if socket is not None:
         kept["DISPLAY"] = display
-    if seen.authority is not None:
+    if authority is not None:
         kept["XAUTHORITY"] = AUTHORITY
     if isolation.bus is not None:
         kept["DBUS_SESSION_BUS_ADDRESS"] = f"unix:path={BUS_SOCKET}"
@@ -308,10 +286,19 @@ def _isolated(
     added = {key: environment.pop(key) for key in command.environment}
     words = _expanded(command, {**environment, **added})
     sources = Sources()
-    steps = isolation_steps(isolation, seen, sources)
+    steps = isolation_steps(
+        isolation,
+        sources,
+        name=command.app.snap,
+        root=root,
+        home=home,
+        socket=socket,
+        authority=authority,
+    )
+    traced_by = (*command.traced_by, "--") if command.traced_by else ()
     before = bubblewrap_words(steps, added=added, directory=f"{INSIDE}/user")
     return StartRequest(
-        words=(*_traced(command, {}), *before, *words),
+        words=(*traced_by, *before, *words),
         environment=environment,
         directory="/",
         user=user if is_root() else None,
@@ -349,10 +336,6 @@ def _expanded(command: Command, variables: Mapping[str, str]) -> list[str]:
     ]
 
 
-def _in_snap(path: str) -> str:
-    return "$SNAP/" + path.removeprefix("$SNAP/").lstrip("/")
-
-
 def _find_program(payload: Payload, program: str) -> str:
     resolver = PathResolver(payload.inventory, snap_name=payload.snap.name)
     directories = ("",) if "/" in program else PROGRAM_DIRECTORIES
@@ -369,7 +352,5 @@ def _check_root(root: Path) -> None:
         message = "Using the payload as the root directory requires root"
         raise UsageError(message, resolution="Run as root, or without --chroot.")
     if not (root / "run").is_dir():
-        message = (
-            f"{str(root)!r} can't be the root directory: it has no directory 'run'"
-        )
+        message = f"{str(root)!r} can't be the root: it has no directory 'run'"
         raise UsageError(message, resolution="Remove --chroot.")

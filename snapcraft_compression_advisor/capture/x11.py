@@ -26,10 +26,6 @@ from Xlib.xobject.drawable import Window
 
 from ..core.errors import ToolError, UsageError
 
-_RESOURCE = "X-Resource"
-_IDENTIFIES_CLIENTS = (1, 2)
-"""The version of X-Resource from which on it tells process ids."""
-
 RESET_TIMEOUT_S = 5.0
 """For a server to begin anew; some tenths of a second are usual."""
 
@@ -104,14 +100,12 @@ class WindowSight:
         for number in range(display.screen_count()):
             root = display.screen(number).root
             root.change_attributes(event_mask=X.SubstructureNotifyMask)
-        self._identifies = self._can_identify()
         self._damage: int | None = None
         if display.has_extension("DAMAGE"):
             display.damage_query_version()  # else the server refuses the others
             self._damage = display.extension_event.DamageNotify
         self._splash = display.intern_atom("_NET_WM_WINDOW_TYPE_SPLASH")
         self._type = display.intern_atom("_NET_WM_WINDOW_TYPE")
-        self._pid = display.intern_atom("_NET_WM_PID")
         display.sync()
 
     @property
@@ -233,19 +227,8 @@ class WindowSight:
 
     def _client(self, window: Window) -> int | None:
         """Return the process that a window belongs to, if that can be known."""
-        if self._identifies:
-            specification = {"client": window.id, "mask": LocalClientPIDMask}
-            reply = self._display.res_query_client_ids([specification])
-            for item in reply.ids:
-                if item.value:
-                    return int(item.value[0])
+        if not self._display.has_extension("X-Resource"):
             return None
-        named = window.get_full_property(self._pid, X.AnyPropertyType)
-        return int(named.value[0]) if named is not None and named.value else None
-
-    def _can_identify(self) -> bool:
-        if not self._display.has_extension(_RESOURCE):
-            return False
-        version = self._display.res_query_version()
-        found = (version.server_major, version.server_minor)
-        return found >= _IDENTIFIES_CLIENTS
+        specification = {"client": window.id, "mask": LocalClientPIDMask}
+        reply = self._display.res_query_client_ids([specification])
+        return next((int(item.value[0]) for item in reply.ids if item.value), None)

@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from mounts import is_in_memory
 from real_launches import BLOCK, fill_launchable
 from real_payloads import advisor
-from snapcraft_compression_advisor.capture.page_cache import evict
 from snapcraft_compression_advisor.launch.profile import LaunchProfile
-from snapcraft_compression_advisor.payload.scan import scan_directory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,7 +42,7 @@ PRIVILEGES = (
 @pytest.fixture
 def prime(tmp_path: Path) -> Path:
     directory = fill_launchable(tmp_path / "prime")
-    if evict(directory, scan_directory(directory)):
+    if is_in_memory(tmp_path):
         pytest.skip("temporary files are in memory")
     return directory
 

@@ -16,10 +16,10 @@ from payloads import make_payload
 from snapcraft_compression_advisor.capture.launch_event import (
     EXITED,
     LaunchEvent,
-    elapsed,
+    event_named,
     output_line,
+    usual_event,
     window_mapped,
-    window_or_exit,
 )
 from snapcraft_compression_advisor.cli.command_texts import (
     command_parser,
@@ -183,6 +183,7 @@ def test_other_commands_are_not_imported() -> None:
     assert ran.stdout == "[]\n"
 
 
+WINDOW_OR_EXIT = usual_event(has_desktop_file=False, has_display=True)
 PAYLOAD = make_payload(
     {"bin/tool": b"", "meta/gui/pad.desktop": b""},
     apps={"pad": {"command": "bin/pad"}, "tool": {"command": "bin/tool"}},
@@ -240,8 +241,8 @@ def test_window_without_a_display_is_refused_before_any_work(
     ("arguments", "event"),
     [
         (("--app", "pad"), window_mapped(display=None)),
-        (("--app", "tool"), window_or_exit()),
-        (("--", "tool"), window_or_exit()),
+        (("--app", "tool"), WINDOW_OR_EXIT),
+        (("--", "tool"), WINDOW_OR_EXIT),
         (("--until", "exit"), EXITED),
         (("--until", "window", "--", "tool"), window_mapped(display=None)),
     ],
@@ -283,7 +284,7 @@ def test_only_commands_that_start_something_take_a_command() -> None:
 def test_events_with_a_value() -> None:
     assert choose("--until", "output:ready: go")[1] == output_line("ready: go")
     for text in ("1.5", "1.5s", "1500ms"):
-        assert choose("--until", f"seconds:{text}")[1] == elapsed(1.5)
+        assert choose("--until", f"seconds:{text}")[1] == event_named("seconds:1.5")
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,6 @@ from snapcraft_compression_advisor.capture.isolation import (
     LAUNCH_USER,
     Isolation,
     Sources,
-    Surroundings,
     bubblewrap_words,
     display_socket,
     isolation_steps,
@@ -194,9 +193,10 @@ def test_base_of_a_classic_snap_leads_to_the_machine(say: Shell) -> None:
 def steps_of(
     prime: Path, layout: Mapping[str, Mapping[str, str]], machine: Path = Path("/")
 ) -> list[Step]:
-    seen = Surroundings(name="sample", root=prime, home=prime.parent / "home")
     isolation = Isolation(layout=layout, machine=machine)
-    return isolation_steps(isolation, seen, Sources())
+    return isolation_steps(
+        isolation, Sources(), name="sample", root=prime, home=prime.parent / "home"
+    )
 
 
 @pytest.mark.parametrize(
@@ -321,8 +321,10 @@ def test_mounted_base_takes_the_place_of_this_machine(
     (base / "usr/share").mkdir(parents=True)
     (base / "bin").symlink_to("usr/bin")
     isolation = Isolation(layout=LAYOUT, machine=base, contents={"platform": content})
-    seen, sources = Surroundings(name="sample", root=prime, home=tmp_path), Sources()
-    steps = isolation_steps(isolation, seen, sources)
+    sources = Sources()
+    steps = isolation_steps(
+        isolation, sources, name="sample", root=prime, home=tmp_path
+    )
     root = sources.place(base)
     assert ("ro-bind", f"{root}/usr", "/usr") in steps
     assert ("symlink", "usr/bin", "/bin") in steps

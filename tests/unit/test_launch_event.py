@@ -16,9 +16,9 @@ from snapcraft_compression_advisor.capture.launch_event import (
     LOOK_S,
     PAUSE_S,
     LaunchState,
+    usual_event,
     window_doubt,
     window_mapped,
-    window_or_exit,
 )
 from snapcraft_compression_advisor.capture.record_installed import (
     EXEC_EVENT,
@@ -68,7 +68,8 @@ def tree_of(mocker: MockerFixture, pids: set[int]) -> MagicMock:
 def test_of_window_and_exit_that_which_is_first_counts(
     sight: MagicMock, state: LaunchState
 ) -> None:
-    with window_or_exit().watching() as watch:
+    event = usual_event(has_desktop_file=False, has_display=True)
+    with event.watching() as watch:
         assert watch.happened_s(state) is None
         assert watch.happened_s(replace(state, exit_status=3)) is None
         assert watch.happened_s(replace(state, exit_status=0, elapsed_s=2)) == 2

@@ -49,7 +49,7 @@ class Played:
     @contextmanager
     def mounted(self, image: Path, **_: object) -> Iterator[SimpleNamespace]:
         self.done.append(f"mount {image}")
-        yield SimpleNamespace(read_ahead_kb=128)
+        yield SimpleNamespace(root=Path("/mnt"), read_ahead_kb=128)
         self.done.append("unmount")
 
     @contextmanager

@@ -12,7 +12,7 @@ from elf_files import make_elf
 from payloads import make_payload
 from snapcraft_compression_advisor.capture import page_cache, record_directory
 from snapcraft_compression_advisor.capture.launch_event import EXITED
-from snapcraft_compression_advisor.capture.page_cache import evict, strangers_file
+from snapcraft_compression_advisor.capture.page_cache import check_visible, evict
 from snapcraft_compression_advisor.capture.page_tables import Touch
 from snapcraft_compression_advisor.capture.record import RecordRequest
 from snapcraft_compression_advisor.capture.record_directory import directory_files
@@ -137,7 +137,8 @@ def test_file_in_memory_can_not_be_evicted(tmp_path: Path) -> None:
         mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as mapping,
     ):
         assert mapping[0]
-        assert evict(tmp_path, scan_directory(tmp_path)) == ("data",)
+        with pytest.raises(ToolError, match="be evicted from the page cache: 'data'"):
+            evict(tmp_path, scan_directory(tmp_path))
 
 
 def test_file_of_another_user_is_found(
@@ -145,12 +146,13 @@ def test_file_of_another_user_is_found(
 ) -> None:
     (tmp_path / "data").write_bytes(b"x")
     inventory = scan_directory(tmp_path)
-    assert strangers_file(tmp_path, inventory) is None
+    check_visible(tmp_path, inventory)
     (tmp_path / "data").chmod(0o444)
     monkeypatch.setattr(os, "geteuid", lambda: 4711)
     monkeypatch.setattr(os, "access", lambda *_, **__: False)
     monkeypatch.setattr(page_cache, "CAP_FOWNER", 63)
-    assert strangers_file(tmp_path, inventory) == "data"
+    with pytest.raises(ToolError, match="'data' belongs to another user"):
+        check_visible(tmp_path, inventory)
 
 
 def test_one_large_program_leaves_more_open_than_many_files() -> None:

@@ -18,7 +18,7 @@ from snapcraft_compression_advisor.capture import process_tree
 from snapcraft_compression_advisor.capture.launch_event import (
     EXITED,
     LaunchEvent,
-    elapsed,
+    event_named,
     output_line,
     window_mapped,
 )
@@ -202,7 +202,7 @@ def test_processes_may_end_by_themselves_after_the_event(tmp_path: Path) -> None
 
 
 def test_event_after_some_time() -> None:
-    launched = run_python("import time; time.sleep(60)", elapsed(0.2))
+    launched = run_python("import time; time.sleep(60)", event_named("seconds:0.2"))
     assert launched.wall_s >= 0.2
 
 

@@ -19,22 +19,20 @@ if TYPE_CHECKING:
     from pytest_mock import MockerFixture
 
 OURS, THEIRS = 100, 200
-SPLASH, KIND, PID = 1, 2, 3
+SPLASH, KIND = 1, 2
 ATOMS = {
     "_NET_WM_WINDOW_TYPE_SPLASH": SPLASH,
     "_NET_WM_WINDOW_TYPE": KIND,
-    "_NET_WM_PID": PID,
 }
 
 
 class FakeDisplay:
     """A display whose windows belong to clients as a test says."""
 
-    def __init__(self, mocker: MockerFixture, *, identifies: bool = True) -> None:
+    def __init__(self, mocker: MockerFixture) -> None:
         self.mocker = mocker
         self.clients: dict[int, int | None] = {}
         self.events: list[SimpleNamespace] = []
-        self.identifies = identifies
         formats = [SimpleNamespace(depth=24, bits_per_pixel=32)]
         info = SimpleNamespace(pixmap_formats=formats)
         self.display = SimpleNamespace(info=info)
@@ -52,10 +50,7 @@ class FakeDisplay:
         return ATOMS[name]
 
     def has_extension(self, _name: str) -> bool:
-        return self.identifies
-
-    def res_query_version(self) -> SimpleNamespace:
-        return SimpleNamespace(server_major=1, server_minor=2)
+        return True
 
     def res_query_client_ids(self, specs: list[dict[str, int]]) -> SimpleNamespace:
         client = self.clients[specs[0]["client"]]
@@ -73,7 +68,7 @@ class FakeDisplay:
         number = len(self.clients) + 10
         self.clients[number] = client
         kinds = properties.get("kinds")
-        values = {KIND: kinds, PID: [client] if client else None}
+        values = {KIND: kinds}
         window = self.mocker.MagicMock(id=number)
         window.get_attributes.return_value = SimpleNamespace(
             map_state=properties.get("state", X.IsViewable),
@@ -151,14 +146,6 @@ def test_client_that_cannot_be_identified_is_taken_for_ours(
     display: FakeDisplay,
 ) -> None:
     display.show(client=None)
-    assert seen(display)
-
-
-def test_old_server_is_asked_for_the_windows_own_word(mocker: MockerFixture) -> None:
-    display = FakeDisplay(mocker, identifies=False)
-    display.show(client=THEIRS)
-    assert not seen(display)
-    display.show()
     assert seen(display)
 
 
