@@ -40,14 +40,14 @@ import sys
 from pathlib import Path
 from craft_cli import EmitterMode, emit
 from snapcraft_compression_advisor.host.advisor import Advisor
-from snapcraft_compression_advisor.host.artifact import Artifact
+from snapcraft_compression_advisor.host.decision import Artifact
 from snapcraft_compression_advisor.lint.rules import ALL_RULES
 from snapcraft_compression_advisor.lint.run import run_rules
 from snapcraft_compression_advisor.lint.run import make_selection
 
 prime, project = map(Path, sys.argv[1:])
 emit.init(EmitterMode.QUIET, "added-time", "added-time", log_filepath=project / "log")
-advisor = Advisor(find_project_dir=lambda: project, find_parts=dict)
+advisor = Advisor(project_dir=project)
 artifact = Artifact(prime_dir=prime, compression="xz")
 advisor.before_pack(artifact)
 context = advisor.context(artifact)
