@@ -1,7 +1,7 @@
 """The built-in device profiles: one YAML file each, beside this module.
 
 A file holds published rates, each of a slow and of a fast device of its kind, and their
-sources; what it leaves out is as in the profile that it is ``like``.
+sources; sections that it leaves out are those of the profile that it is ``like``.
 
 A codec's published throughput says how long a usual block takes: 128 KiB that are
 stored in a third of it. How this divides into block, raw and stored bytes is measured
@@ -13,14 +13,16 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
+import pydantic
 from ruamel.yaml import YAML
+from typing_extensions import Self
 
 from ..codecs import CODECS
+from ..core.documents import DocumentKind
 from ..core.errors import UsageError
 from ..core.units import KIB, Interval
 from .builtin_kernels import AT, on_kernel
@@ -28,10 +30,10 @@ from .device import (
     NO_COST,
     BlockCost,
     DeviceProfile,
-    KernelProfile,
     block_seconds,
     scaled,
 )
+from .device_model import KernelFigures, SecondsRange, Text
 
 DEFAULT_NAMES = ("nvme-laptop", "hdd-laptop")
 """What ``advise`` estimates for if nothing else is asked for."""
@@ -41,12 +43,14 @@ USUAL_STORED_BYTES = USUAL_RAW_BYTES / 3
 """xz and gzip take about a third of a desktop's files (commit 87bf54bb43dd)."""
 
 _MB = 1_000_000
-_MS_PER_S = 1000
-_ENDS = ("low", "mid", "high")
 _SUFFIX = ".yaml"
 _FILL_SOURCE = (
     "reading a block: estimated; measured on a server (study/data/kernel-blocks.csv), "
     "scaled in proportion to the published throughput of xz"
+)
+_SCALED_SOURCE = (
+    "decompression of {}: estimated; measured on a server, scaled in proportion to the "
+    "published throughput of xz"
 )
 
 
@@ -68,7 +72,9 @@ def _shape(
 
 
 MEASURED_FILL = _shape(110.67, 0.4102, 0)
-"""Fitted as :class:`KernelTime` is, to blocks that are stored."""
+"""What reading any block costs: fitted as :class:`KernelTime` is, to blocks that are
+stored, and scaled as xz is, since nobody publishes it. Most of it is the wait for
+another thread, which took half as long if the virtual processor wasn't halted."""
 MEASURED_SHAPES: Mapping[str, BlockCost] = {
     codec.name: _shape(*codec.kernel_time)
     for codec in CODECS.values()
@@ -76,12 +82,22 @@ MEASURED_SHAPES: Mapping[str, BlockCost] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Rate:
+class _Figures(pydantic.BaseModel):
+    model_config = pydantic.ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class _Rate(_Figures):
     """A published rate per second, of a slow device of a kind and of a fast one."""
 
-    slow: float
-    fast: float
+    slow: pydantic.PositiveFloat
+    fast: pydantic.PositiveFloat
+
+    @pydantic.model_validator(mode="after")
+    def _ascending(self) -> Self:
+        if self.slow > self.fast:
+            message = "the slow device is faster than the fast one"
+            raise ValueError(message)
+        return self
 
     def cost(self, of: float = 1) -> Interval:
         """Return the seconds of one, the rates being of so many.
@@ -92,96 +108,97 @@ class _Rate:
         return Interval.around(1 / slow, 1 / math.sqrt(slow * fast), 1 / fast)
 
 
-def _seek_s(storage: Mapping[str, Any]) -> Interval:
-    """Return the seconds of a seek, published as their number or as their time."""
-    if "seeks_per_s" in storage:
-        return _Rate(**storage["seeks_per_s"]).cost()
-    ends = storage["seek_ms"].items()
-    return _Rate(**{end: 1 / (ms / _MS_PER_S) for end, ms in ends}).cost()
+class _Storage(_Figures):
+    seeks_per_s: _Rate
+    mb_per_s: _Rate
+    source: Text
 
 
-def _decompress(mb_per_s: Mapping[str, Any]) -> dict[str, BlockCost]:
-    """Return what decompressing a block costs, by codec.
+class _Rates(_Figures):
+    """By codec; the one of xz scales those that aren't published."""
 
-    A codec without a published throughput is scaled as xz is.
-    """
-    costs = {}
-    for codec, shape in MEASURED_SHAPES.items():
-        like = codec if codec in mb_per_s else "xz"
-        low, mid, high = _scales(like, _Rate(**mb_per_s[like]))
-        costs[codec] = scaled(shape, low=low, mid=mid, high=high)
-    return {**costs, "none": NO_COST}
+    xz: _Rate
+    lzo: _Rate | None = None
+    gzip: _Rate | None = None
+    zstd: _Rate | None = None
+    lz4: _Rate | None = None
 
 
-def _estimated_source(mb_per_s: Mapping[str, Any]) -> str | None:
-    missing = ", ".join(codec for codec in MEASURED_SHAPES if codec not in mb_per_s)
-    return missing and (
-        f"decompression of {missing}: estimated; measured on a server, scaled in "
-        "proportion to the published throughput of xz"
-    )
+class _Decompress(_Figures):
+    mb_per_s: _Rates
+    source: Text
 
 
-def _fill(xz: _Rate) -> BlockCost:
-    """Return the measured cost of reading any block, scaled as xz is.
-
-    Nobody publishes it; it is small, and the same for every codec. Most of it is the
-    wait for another thread, which took half as long wherever the virtual processor
-    wasn't halted: hence half at the low end.
-    """
-    low, mid, high = _scales("xz", xz)
-    return scaled(MEASURED_FILL, low=low / 2, mid=mid, high=high)
+class _Repeated(SecondsRange):
+    source: Text
 
 
-def _scales(codec: str, mb_per_s: _Rate) -> tuple[float, float, float]:
-    """Return how the published costs of a usual block compare to the measured one.
+class _File(_Figures):
+    """A built-in profile, filled up; profiles are listed by their place."""
 
-    :returns: low, middle, high.
-    """
-    per_byte = mb_per_s.cost(_MB)
+    place: int
+    description: Text
+    processors: int
+    storage: _Storage
+    decompress: _Decompress
+    kernel: KernelFigures
+    decompressions_per_block: _Repeated | None = None
+    source: Text | None = None
+
+
+_KIND = DocumentKind(
+    model=_File,
+    name="built-in device profile",
+    max_bytes=64 * KIB,
+    broken="{where!r} is no built-in device profile",
+    resolution="Correct it as CONTRIBUTING.md says.",
+)
+
+
+def _decompress(mb_per_s: Mapping[str, _Rate], codec: str) -> BlockCost:
+    """Return what decompressing a block costs; scaled as xz is if that isn't known."""
+    like = codec if codec in mb_per_s else "xz"
+    low, mid, high = _scales(like, mb_per_s[like]).ends
+    return scaled(MEASURED_SHAPES[codec], low=low, mid=mid, high=high)
+
+
+def _scales(codec: str, mb_per_s: _Rate) -> Interval:
+    """Return how the published costs of a usual block compare to the measured one."""
     measured_s = usual_block_s(MEASURED_SHAPES[codec])
-    low, mid, high = (
-        each * USUAL_RAW_BYTES / measured_s
-        for each in (per_byte.low, per_byte.mid, per_byte.high)
-    )
-    return low, mid, high
-
-
-def _repeated(cost: BlockCost, times: Mapping[str, Any]) -> BlockCost:
-    """Return the cost of a block that a kernel decompresses several times."""
-    return cost.map(
-        lambda part: Interval(**{end: getattr(part, end) * times[end] for end in _ENDS})
-    )
+    return mb_per_s.cost(_MB) * (USUAL_RAW_BYTES / measured_s)
 
 
 def _profile(name: str) -> DeviceProfile:
-    document = _document(name)
-    storage, decompress = document["storage"], document["decompress"]
-    costs = _decompress(decompress["mb_per_s"])
-    times = document.get("decompressions_per_block")
-    if times:
-        costs = {codec: _repeated(cost, times) for codec, cost in costs.items()}
-    xz = _Rate(**decompress["mb_per_s"]["xz"])
+    file = _KIND.check(_document(name), where=name)
+    mb_per_s = {codec: rate for codec, rate in file.decompress.mb_per_s if rate}
+    times = file.decompressions_per_block
+    ends = (times.low, times.mid, times.high) if times else (1.0, 1.0, 1.0)
+    repeated = Interval.around(*ends)
+    low, mid, high = _scales("xz", mb_per_s["xz"]).ends
+    missing = ", ".join(codec for codec in MEASURED_SHAPES if codec not in mb_per_s)
     sources = (
-        document.get("source"),
-        storage["source"],
-        decompress["source"],
-        _estimated_source(decompress["mb_per_s"]),
+        file.source,
+        file.storage.source,
+        file.decompress.source,
+        missing and _SCALED_SOURCE.format(missing),
         _FILL_SOURCE,
-        times and times["source"],
+        times and times.source,
     )
     return DeviceProfile(
         name=name,
-        description=document["description"],
-        seek_s=_seek_s(storage),
-        read_s_per_byte=_Rate(**storage["mb_per_s"]).cost(_MB),
-        fill=_fill(xz),
-        decompress=costs,
-        processors=document["processors"],
+        description=file.description,
+        seek_s=file.storage.seeks_per_s.cost(),
+        read_s_per_byte=file.storage.mb_per_s.cost(_MB),
+        fill=scaled(MEASURED_FILL, low=low / 2, mid=mid, high=high),
+        decompress={
+            codec: _decompress(mb_per_s, codec).map(repeated.__mul__)
+            for codec in MEASURED_SHAPES
+        }
+        | {"none": NO_COST},
+        processors=file.processors,
         sources=tuple(source for source in sources if source),
-        kernel=KernelProfile(**document["kernel"]),
-        decompressions_per_block=Interval(**{end: times[end] for end in _ENDS})
-        if times
-        else Interval.exactly(1.0),
+        kernel=file.kernel.profile(),
+        decompressions_per_block=repeated,
     )
 
 
@@ -227,8 +244,10 @@ def _names() -> tuple[str, ...]:
 
 @cache
 def _document(name: str) -> dict[str, Any]:
-    """Return a file's document, filled up with that of the profile it is like."""
+    """Return a file's document, filled up with sections of the profile it is like."""
     text = (files(__package__) / f"{name}{_SUFFIX}").read_text(encoding="utf-8")
     document: dict[str, Any] = YAML(typ="safe", pure=True).load(text)
     like = document.pop("like", None)
+    if like is not None and like not in _names():
+        raise _KIND.error(name, f"like: there is no profile {like!r}")
     return {**_document(like), **document} if like else document

@@ -83,18 +83,11 @@ def decompressions_per_block(kernel: KernelProfile) -> Interval:
         (int(major), int(minor))
         for major, minor in re.findall(r"(\d+)\.(\d+)", kernel.versions)
     ]
-    if not numbers:
-        return _either(REPEATED)
-    first, last = numbers[0], numbers[-1]
-    if last < FIRST_REPEATING or first > LAST_REPEATING:
+    if numbers and (numbers[-1] < FIRST_REPEATING or numbers[0] > LAST_REPEATING):
         return ONCE
-    if first >= FIRST_REPEATING and last <= LAST_REPEATING:
+    if numbers and numbers[0] >= FIRST_REPEATING and numbers[-1] <= LAST_REPEATING:
         return REPEATED
-    return _either(REPEATED)
-
-
-def _either(repeated: Interval) -> Interval:
-    return Interval(low=1.0, mid=math.sqrt(repeated.mid), high=repeated.high)
+    return Interval(low=1.0, mid=math.sqrt(REPEATED.mid), high=REPEATED.high)
 
 
 AT = "@"

@@ -43,20 +43,12 @@ class KernelProfile:
     source: str
 
 
-def unknown_kernel(reason: str) -> KernelProfile:
-    """Return a kernel of which nothing is known.
-
-    :param reason: why.
-    """
-    return KernelProfile(
-        versions="unknown",
-        file_mode="unknown",
-        decompressors="unknown",
-        source=f"kernel: unknown; {reason}",
-    )
-
-
-NOT_IN_PROFILE = unknown_kernel("the profile doesn't name it")
+NOT_IN_PROFILE = KernelProfile(
+    versions="unknown",
+    file_mode="unknown",
+    decompressors="unknown",
+    source="kernel: unknown; the profile doesn't name it",
+)
 """Of a profile that was written before kernels were in them."""
 
 _ONCE = Interval.exactly(1.0)

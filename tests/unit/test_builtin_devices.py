@@ -14,6 +14,7 @@ import pytest
 from snapcraft_compression_advisor.capture.running_kernel import running_kernel
 from snapcraft_compression_advisor.codecs import CODECS
 from snapcraft_compression_advisor.core.errors import BadDataError, UsageError
+from snapcraft_compression_advisor.devices import builtin_devices as devices
 from snapcraft_compression_advisor.devices.builtin_devices import (
     USUAL_RAW_BYTES,
     USUAL_STORED_BYTES,
@@ -43,7 +44,7 @@ from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
 from snapcraft_compression_advisor.settings.load import load_settings
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from pytest_mock import MockerFixture
 
     from snapcraft_compression_advisor.core.units import Interval
 
@@ -73,6 +74,31 @@ def test_usual_block_takes_the_published_time(codec: str) -> None:
     assert usual_mb_per_s(cost, "high") == pytest.approx(slow)
     assert usual_mb_per_s(cost, "low") == pytest.approx(fast)
     assert usual_mb_per_s(cost, "mid") == pytest.approx((slow * fast) ** 0.5)
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "said"),
+    [
+        ("seeks_per_s", "seek_per_s", "storage.seeks_per_s: Field required"),
+        ("slow: 540", "slow: 5400", "the slow device is faster than the fast one"),
+        ("    xz:", "    zx:", "decompress.mb_per_s.xz: Field required"),
+        ("processors: 4", "like: none", "like: there is no profile 'none'"),
+    ],
+)
+def test_what_is_wrong_with_a_profile_is_named(
+    tmp_path: Path, mocker: MockerFixture, right: str, wrong: str, said: str
+) -> None:
+    text = Path(devices.__file__).with_name("nvme-laptop.yaml").read_text()
+    (tmp_path / "odd.yaml").write_text(text.replace(right, wrong, 1))
+    mocker.patch(f"{devices.__name__}.files", return_value=tmp_path)
+    devices._names.cache_clear()
+    try:
+        with pytest.raises(BadDataError, match="'odd' is no built-in") as caught:
+            find_device("odd")
+    finally:
+        devices._names.cache_clear()
+        devices._document.cache_clear()
+    assert said in str(caught.value.details)
 
 
 @pytest.mark.parametrize("device", builtin_devices(), ids=lambda device: device.name)
