@@ -78,12 +78,10 @@ class _Program:
     def files(self) -> tuple[str, ...]:
         """Return the files that a launch reads, the program first; none without one."""
         start = tuple(self._modules.files("."))
-        if not any(self._is_code(path) for path in start):
+        code = (*SCRIPTS, ".jsc")
+        if not any(path.endswith(code) or "." not in path for path in start):
             return ()
         return (*start, *followed(start, self._reads))
-
-    def _is_code(self, path: str) -> bool:
-        return path.endswith((*SCRIPTS, ".jsc")) or "." not in path
 
     def _reads(self, path: str) -> Iterator[str]:
         page = path.endswith(_PAGES)
@@ -92,7 +90,8 @@ class _Program:
         source = self._archive.read(path)
         yield from self._modules.required_by(source, path)
         if page:
-            yield from self._named(_linked(source), path)
+            links = (_local(match["path"]) for match in _LINKED.finditer(source))
+            yield from self._named(links, path)
         elif _package(path) is None:
             self.computed = self.computed or bool(_COMPUTED.search(source))
             yield from self._named(_written_out(source), path)
@@ -103,11 +102,6 @@ class _Program:
             beside = posixpath.join(posixpath.dirname(path), name)
             found = tuple(self._modules.files(beside))
             yield from found or self._modules.files(name)
-
-
-def _linked(page: bytes) -> Iterator[str]:
-    for match in _LINKED.finditer(page):
-        yield _local(match["path"])
 
 
 def _written_out(source: bytes) -> Iterator[str]:
@@ -150,8 +144,9 @@ def _loaded(app: StartedApp, entry: Entry) -> Iterator[Loaded | BlindSpot]:
     files = program.files() if program is not None else ()
     if archive is None or program is None or not files:
         yield Loaded(entry=entry, way=_CODE)
-        for extension in _extensions(app, entry):
-            yield Loaded(entry=extension, way=_EXTENSION)
+        for extension in app.files(".node"):
+            if extension.path.startswith(f"{entry.path}.unpacked/"):
+                yield Loaded(entry=extension, way=_EXTENSION)
         yield BlindSpot(reason="embedded-code", where=entry.path)
         return
     yield Loaded(entry=entry, way=_CODE, reached=archive.blocks(files))
@@ -180,19 +175,13 @@ def _unpacked(
         if member is not None and member.unpacked and not path.endswith(".node"):
             yield Loaded(entry=member.unpacked, way="node-module")
     machines = {_machine(app, each) for each in app.programs.started} - {b""}
-    for extension in _extensions(app, entry):
+    for extension in app.files(".node"):
         path = extension.path.removeprefix(f"{entry.path}.unpacked/")
-        if path in reached or _package(path) in packages:
+        inside = path != extension.path
+        if inside and (path in reached or _package(path) in packages):
             machine = _machine(app, extension)
             if machine and (machine in machines or not machines):
                 yield Loaded(entry=extension, way=_EXTENSION)
-
-
-def _extensions(app: StartedApp, archive: Entry) -> Iterator[Entry]:
-    """Yield the unpacked parts in C."""
-    for entry in app.files(".node"):
-        if entry.path.startswith(f"{archive.path}.unpacked/"):
-            yield entry
 
 
 def _machine(app: StartedApp, entry: Entry) -> bytes:
@@ -279,12 +268,15 @@ class _Archive:
 
     def blocks(self, paths: Iterable[str]) -> frozenset[int]:
         """Return the data blocks of the archive that hold files, or its header."""
-        ranges = [(0, self._start)]
-        for path in paths:
-            member = self.member(path)
-            if member is not None and member.end > member.start:
-                ranges.append((member.start, member.end))
-        return frozenset(_blocks(sorted(ranges)))
+        members = filter(None, map(self.member, paths))
+        held = sorted((m.start, m.end) for m in members if m.end > m.start)
+        found: list[int] = []
+        behind = 0
+        for start, end in ((0, self._start), *held):
+            first = max(behind, start // DATA_BLOCK_BYTES)
+            behind = max(behind, block_count(end))
+            found.extend(range(first, behind))
+        return frozenset(found)
 
     def _locate(self, path: str) -> tuple[str, Node] | None:
         """Return what is at a path, and its path without links."""
@@ -327,12 +319,3 @@ class _Archive:
         if start + size > self._entry.size_bytes:
             return None
         return _Member(start=start, end=start + size)
-
-
-def _blocks(ranges: Iterable[tuple[int, int]]) -> Iterator[int]:
-    """Yield the blocks of ranges in ascending order of their starts, each once."""
-    behind = 0
-    for start, end in ranges:
-        first = max(behind, start // DATA_BLOCK_BYTES)
-        behind = max(behind, block_count(end))
-        yield from range(first, behind)

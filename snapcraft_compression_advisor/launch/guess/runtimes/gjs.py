@@ -10,7 +10,6 @@ import re
 import struct
 import zlib
 from collections import deque
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ....core.units import MIB
@@ -67,47 +66,19 @@ _BUNDLE = re.compile(rb"(?<![\w.@-])(?P<name>[\w.@-]{1,200})\.gresource\b")
 _BUILT_IN = frozenset(("gi", "package", "searchPath", "versions", "mainloop", "lang"))
 
 
-@dataclass(slots=True)
-class _Reading:
-    """What sources name.
+class _Search:
+    """Finds what an app's scripts import.
 
     :ivar namespaces: of GObject, and ``versions`` those asked for.
-    :ivar identifiers: names such as ``org.gnome.Weather``, of bundles too.
     """
-
-    namespaces: dict[str, None] = field(default_factory=dict)
-    versions: dict[str, str] = field(default_factory=dict)
-    identifiers: dict[str, None] = field(default_factory=dict)
-
-    def note(self, source: bytes) -> None:
-        """Note what a source names."""
-        for pattern in (_URI, _MEMBER):
-            for match in pattern.finditer(source):
-                self.namespaces[match["name"].decode()] = None
-                if pattern is _URI and match["version"]:
-                    self._ask(match)
-        for match in _MEMBERS.finditer(source):
-            for name in re.findall(rb"\b[A-Z]\w*", match["names"]):
-                self.namespaces[name.decode()] = None
-        for match in _VERSION.finditer(source):
-            self._ask(match)
-        for match in _IDENTIFIER.finditer(source):
-            self.identifiers[(match["name"] or match["id"]).decode()] = None
-        for match in _BUNDLE.finditer(source):
-            self.identifiers[match["name"].decode()] = None
-
-    def _ask(self, match: re.Match[bytes]) -> None:
-        self.versions.setdefault(match["name"].decode(), match["version"].decode())
-
-
-class _Search:
-    """Finds what an app's scripts import."""
 
     def __init__(self, app: StartedApp) -> None:
         self._app = app
         self._bundles = [*app.files(".gresource")]
+        self._identifiers: dict[str, None] = {}  # org.gnome.Weather; bundles' names
         self._seen: set[str] = set()
-        self.reading = _Reading()
+        self.namespaces: dict[str, None] = {}
+        self.versions: dict[str, str] = {}
         self.blind_spots: dict[BlindSpot, None] = {}
 
     def loaded(self, scripts: tuple[Entry, ...]) -> Iterator[Loaded]:
@@ -115,7 +86,7 @@ class _Search:
         pending = deque(scripts)
         for script in scripts:
             self._seen.add(script.path)
-            self.reading.identifiers[posixpath.basename(script.path)] = None
+            self._identifiers[posixpath.basename(script.path)] = None
         while pending and len(self._seen) <= MAX_FILES:
             script = pending.popleft()
             source = self._app.source(script)
@@ -131,13 +102,26 @@ class _Search:
                     yield Loaded(entry=module, way="gjs-module")
 
     def _note(self, source: bytes, path: str) -> None:
-        self.reading.note(source)
+        """Note what a source names."""
+        uris = [*_URI.finditer(source)]
+        named = [match["name"] for match in (*uris, *_MEMBER.finditer(source))]
+        for match in _MEMBERS.finditer(source):
+            named.extend(re.findall(rb"\b[A-Z]\w*", match["names"]))
+        self.namespaces.update(dict.fromkeys(name.decode() for name in named))
+        for match in (*uris, *_VERSION.finditer(source)):
+            if match["version"]:
+                name = match["name"].decode()
+                self.versions.setdefault(name, match["version"].decode())
+        for match in _IDENTIFIER.finditer(source):
+            self._identifiers[(match["name"] or match["id"]).decode()] = None
+        for match in _BUNDLE.finditer(source):
+            self._identifiers[match["name"].decode()] = None
         if _COMPUTED.search(source):
             self.blind_spots[BlindSpot(reason="computed-import", where=path)] = None
 
     def _new_bundles(self) -> Iterator[Entry]:
         """Yield the bundles that are named, or named after an identifier."""
-        names = self.reading.identifiers
+        names = self._identifiers
         for bundle in self._bundles:
             stem = posixpath.basename(bundle.path).removesuffix(".gresource")
             short = stem.removesuffix(".src").removesuffix(".data")
@@ -163,7 +147,7 @@ class _Search:
 
     def _data_folders(self) -> Iterator[str]:
         """Yield where ``imports.package`` searches the modules of an application."""
-        for name in self.reading.identifiers:
+        for name in self._identifiers:
             for place in (f"usr/share/{name}", f"share/{name}"):
                 for folder in (place, f"{place}/js"):
                     if folder in self._app.payload.inventory.entries:
@@ -175,8 +159,8 @@ def loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
     scripts = app.scripts("gjs", ".js")
     search = _Search(app)
     yield from search.loaded(scripts)
-    namespaces = (*STARTUP_NAMESPACES, *search.reading.namespaces)
-    yield from introspected(app, namespaces, search.reading.versions)
+    namespaces = (*STARTUP_NAMESPACES, *search.namespaces)
+    yield from introspected(app, namespaces, search.versions)
     yield from search.blind_spots
     if not scripts and app.programs.started:
         yield BlindSpot(reason="embedded-code", where=app.programs.started[0].path)

@@ -48,8 +48,6 @@ class Language:
     :param search: gives a ``path`` that a program adds to where it searches.
     :param variable: of the environment, with more such paths.
     :param introspected: gives a GObject namespace's ``name`` and ``version``.
-    :param introspected_by: a source that does so has one of them in it, which is sooner
-        found out.
     :param launched: what starts a ``package``'s program of a ``name``, and the pattern
         of its path.
     :param inserted: matches a variable's ``name`` in what is loaded.
@@ -71,7 +69,6 @@ class Language:
     search: re.Pattern[bytes] | None = None
     variable: str = ""
     introspected: re.Pattern[bytes] | None = None
-    introspected_by: tuple[bytes, ...] = ()
     launched: tuple[re.Pattern[bytes], str] | None = None
     inserted: re.Pattern[bytes] | None = None
     assigned: re.Pattern[bytes] | None = None
@@ -117,7 +114,6 @@ PERL = Language(
         rb"(?:\bbasename[ \t]*=>|_BASENAME[ \t]*=)[ \t]*[\"'](?P<name>\w+)[\"']"
         rb"(?:[^\"'=]{0,80}(?:=>?)[ \t]*[\"'](?P<version>[\d.]+)[\"'])?"
     ),
-    introspected_by=(b"basename", b"_BASENAME"),
     computed=re.compile(
         rb"^(?:require[ \t]+\$|eval[ \t]+[\"'](?:use|require)[ \t]+\$)",
         re.MULTILINE,
@@ -146,7 +142,6 @@ RUBY = Language(
         rb"\b(?:load(?:er\.load)?|super)[ \t(]+[\"'](?P<name>[A-Z]\w*)[\"']"
         rb"(?:[^\"'\n]{0,40}[\"'](?P<version>[\d.]+)[\"'])?"
     ),
-    introspected_by=(b"load", b"super"),
     launched=(
         re.compile(
             rb"\b(?:activate_)?bin_path[ \t(]+[\"'](?P<package>[\w.-]+)[\"'][ \t]*,"
@@ -256,7 +251,12 @@ class _Search:
         source = self._app.source(script)
         if source.startswith(ELF_MAGIC):
             return
-        self._note_namespaces(source)
+        if pattern := self._language.introspected:
+            for match in pattern.finditer(source):
+                namespace = match["name"].decode()
+                self.namespaces[namespace] = None
+                if match["version"]:
+                    self.versions.setdefault(namespace, match["version"].decode())
         if own:
             self._note_own(source, script.path)
         for match in self._language.statement.finditer(source):
@@ -281,16 +281,6 @@ class _Search:
 
     def _note_computed(self, path: str) -> None:
         self.blind_spots[BlindSpot(reason="computed-import", where=path)] = None
-
-    def _note_namespaces(self, source: bytes) -> None:
-        language = self._language
-        named = any(each in source for each in language.introspected_by)
-        if language.introspected is not None and named:
-            for match in language.introspected.finditer(source):
-                name = match["name"].decode()
-                self.namespaces[name] = None
-                if match["version"]:
-                    self.versions.setdefault(name, match["version"].decode())
 
     def _note_own(self, source: bytes, path: str) -> None:
         """Note what the program itself tells beyond names."""

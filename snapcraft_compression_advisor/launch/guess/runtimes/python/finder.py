@@ -52,6 +52,7 @@ class ModuleFinder:
 
     def __init__(self, inventory: Inventory, *, folders: Iterable[str] = ()) -> None:
         self._entries = inventory.entries
+        self._inside = inventory.folders
         tags: set[str] = set()
         suffixes: set[str] = set()
         libraries = [path for path in inventory.folders if _LIBRARY.fullmatch(path)]
@@ -81,24 +82,19 @@ class ModuleFinder:
 
     def find(self, name: str) -> Module | None:
         """Return the module of an absolute name."""
-        relative = name.replace(".", "/")
+        relative, above = name.replace(".", "/"), name.rpartition(".")[0]
         for folder in self._path:
             place = f"{folder}/{relative}" if folder else relative
-            found = self._at(place, name, folder)
-            if found is not None:
-                return found
-        return None
-
-    def _at(self, place: str, name: str, folder: str) -> Module | None:
-        above = name.rpartition(".")[0]
-        for stem, package in ((f"{place}/__init__", name), (place, above)):
-            source = self._entries.get(f"{stem}.py")
-            names = (stem + suffix for suffix in self._suffixes)
-            read = next(filter(None, map(self._entries.get, names)), None)
-            if read is None and source is not None:
-                read = self._compiled(source)
-            if read is not None:
-                return Module(read=read, source=source, package=package, folder=folder)
+            for stem, package in ((f"{place}/__init__", name), (place, above)):
+                source = self._entries.get(f"{stem}.py")
+                names = (stem + suffix for suffix in self._suffixes)
+                read = next(filter(None, map(self._entries.get, names)), None)
+                if read is None and source is not None:
+                    read = self._compiled(source)
+                if read is not None:
+                    return Module(
+                        read=read, source=source, package=package, folder=folder
+                    )
         return None
 
     def parts_in_c(self) -> dict[str, list[Entry]]:
@@ -113,10 +109,16 @@ class ModuleFinder:
         """Return the names of the modules right in a package."""
         relative = package.replace(".", "/")
         for folder in self._path:
-            place = f"{folder}/{relative}/" if folder else f"{relative}/"
-            if place[:-1] in self._entries:
-                names = sorted(self._names_in(place))[:MAX_PACKAGE_MODULES]
-                return tuple(f"{package}.{name}" for name in names)
+            place = f"{folder}/{relative}" if folder else relative
+            if place in self._entries:
+                names = {
+                    entry.path.rpartition("/")[2].removesuffix(".py")
+                    for entry in self._inside.get(place, ())
+                    if entry.path.endswith(".py")
+                    or f"{entry.path}/__init__.py" in self._entries
+                }
+                kept = sorted(names)[:MAX_PACKAGE_MODULES]
+                return tuple(f"{package}.{name}" for name in kept)
         return ()
 
     def modules_around(self, file: str) -> Iterator[str]:
@@ -134,20 +136,8 @@ class ModuleFinder:
                 if all(map(str.isidentifier, parts)):
                     yield ".".join(parts).removesuffix(".__init__")
 
-    def _names_in(self, place: str) -> Iterator[str]:
-        for path in self._entries:
-            if path.startswith(place) and path.endswith(".py"):
-                name, _, rest = path[len(place) :].partition("/")
-                if not rest:
-                    yield name.removesuffix(".py")
-                elif rest == "__init__.py":
-                    yield name
-
     def _compiled(self, source: Entry) -> Entry:
         folder, _, file = source.path.rpartition("/")
-        stem = file.removesuffix(".py")
-        for tag in self._tags:
-            entry = self._entries.get(f"{folder}/__pycache__/{stem}.{tag}.pyc")
-            if entry is not None:
-                return entry
-        return source
+        stem = f"{folder}/__pycache__/{file.removesuffix('.py')}"
+        places = (f"{stem}.{tag}.pyc" for tag in self._tags)
+        return next(filter(None, map(self._entries.get, places)), source)

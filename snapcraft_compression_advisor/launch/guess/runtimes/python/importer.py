@@ -139,7 +139,7 @@ class Importer:
         """
         self._note_versions(source)
         self._note_libraries(source, file)
-        code = self._parsed(source, package="", file=file, is_program=True)
+        code = self._parsed(source, "", file, is_program=True)
         if code is None:
             self._add(imported_names(source, package="", in_functions=True))
             return
@@ -213,22 +213,17 @@ class Importer:
         if not standard:
             self._note_libraries(source, file)
         self._pending.extend(self._modules_of_bindings(source))
-        own = self._finder.is_own(found.folder) or (
-            _top(name) in self._own and not standard
-        )
-        program = name.endswith(".__main__")
-        code = (
-            self._parsed(source, package=package, file=file, is_program=program)
-            if own
-            else None
-        )
+        own = _top(name) in self._own and not standard
+        own = own or self._finder.is_own(found.folder)
+        main = name.endswith(".__main__")
+        code = self._parsed(source, package, file, is_program=main) if own else None
         if code is not None:
             self._add_code(code, file)
-            return
-        names = imported_names(
-            source, package=package, in_functions=own, fallbacks=not standard
-        )
-        self._add(names)
+        else:
+            names = imported_names(
+                source, package=package, in_functions=own, fallbacks=not standard
+            )
+            self._add(names)
 
     def _modules_of_bindings(self, source: bytes) -> Iterator[str]:
         """Yield the modules of Qt that a source imports whichever binding there is.
@@ -244,7 +239,7 @@ class Importer:
                 yield from (f"{binding}.{name}" for name in sorted(quoted))
 
     def _parsed(
-        self, source: bytes, *, package: str, file: str, is_program: bool
+        self, source: bytes, package: str, file: str, *, is_program: bool
     ) -> Code | None:
         """Return a source told apart by functions, ``None`` if that can't be."""
         self._parsed_bytes += len(source)

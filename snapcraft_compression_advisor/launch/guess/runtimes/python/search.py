@@ -45,7 +45,9 @@ def loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
     named = (each for each in importer.names if each.startswith(_NAMESPACE))
     namespaces = sorted(each.removeprefix(_NAMESPACE) for each in named)
     typelibs = tuple(introspected(app, namespaces, importer.versions))
-    importer.import_also(_overrides(typelibs))
+    for typelib in (posixpath.basename(each.entry.path) for each in typelibs):
+        if typelib.endswith(".typelib"):
+            importer.import_also([f"gi.overrides.{typelib.partition('-')[0]}"])
     importer.run()
     for entry in importer.files.values():
         kind = "extension" if entry.path.endswith(".so") else "module"
@@ -92,11 +94,8 @@ def _unnamed(finder: ModuleFinder, importer: Importer) -> Iterator[Entry]:
     for top in sorted(lost):
         owner = next((o for o in imported if top.startswith(f"_{o}_")), top)
         if owner in imported and (owner == top or owner not in parts.keys() - lost):
-            yield from sorted(parts[top], key=_depth)[:MOST_LIBRARIES]
-
-
-def _depth(entry: Entry) -> tuple[int, str]:
-    return entry.path.count("/"), entry.path
+            by_depth = sorted(parts[top], key=lambda e: (e.path.count("/"), e.path))
+            yield from by_depth[:MOST_LIBRARIES]
 
 
 def _opened(app: StartedApp, importer: Importer) -> Iterator[Entry]:
@@ -115,9 +114,7 @@ def _opened(app: StartedApp, importer: Importer) -> Iterator[Entry]:
             named = (each for each in known if posixpath.basename(each.path) == name)
             if found := next(named, None):
                 yield found
-        own = [
-            each for each in beside if posixpath.basename(each.path).startswith("lib")
-        ]
+        own = [e for e in beside if posixpath.basename(e.path).startswith("lib")]
         if not names and len(own) <= MOST_LIBRARIES:
             yield from own
 
@@ -129,10 +126,8 @@ def _folders(app: StartedApp) -> Iterator[str]:
     for invocation in app.invocations(_PROGRAM):
         if invocation.folder:  # -m and -c search the current directory
             yield invocation.folder
-    for part in library_path(app.environment.get("PYTHONPATH", "")):
-        folder = _folder(app, part)
-        if folder is not None:
-            yield folder
+    parts = library_path(app.environment.get("PYTHONPATH", ""))
+    yield from (found for part in parts if (found := _folder(app, part)) is not None)
 
 
 def _folder(app: StartedApp, path: str) -> str | None:
@@ -142,11 +137,3 @@ def _folder(app: StartedApp, path: str) -> str | None:
         if entry is not None and entry.kind is EntryKind.DIRECTORY:
             return entry.path
     return None
-
-
-def _overrides(loaded: tuple[Loaded, ...]) -> Iterator[str]:
-    """Yield what PyGObject imports for each namespace that it loads."""
-    for each in loaded:
-        name = posixpath.basename(each.entry.path)
-        if name.endswith(".typelib"):
-            yield f"gi.overrides.{name.partition('-')[0]}"

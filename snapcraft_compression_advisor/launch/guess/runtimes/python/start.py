@@ -17,7 +17,7 @@ from .importer import COMMAND_LINE
 from .imports import imported_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from _typeshed import WriteableBuffer
 
@@ -58,12 +58,10 @@ class EntryPoints:
         self._app = app
         self._files: dict[str, list[Entry]] = {}
         self.read: dict[str, Entry] = {}
-        for path, entry in app.payload.inventory.entries.items():
-            if path.endswith("/entry_points.txt"):
-                match = _METADATA.fullmatch(path)
-                if match is not None:
-                    name = _normal(match["name"].partition("-")[0])
-                    self._files.setdefault(name, []).append(entry)
+        for entry in app.files("/entry_points.txt"):
+            if match := _METADATA.fullmatch(entry.path):
+                name = _normal(match["name"].partition("-")[0])
+                self._files.setdefault(name, []).append(entry)
 
     def named(self, package: str, group: str, name: str) -> Iterator[str]:
         """Yield an entry point's ``module:function``.
@@ -71,9 +69,8 @@ class EntryPoints:
         :param package: with or without its version (``hello==1.0``).
         """
         for entry in self._files.get(_normal(package.partition("==")[0]), ()):
-            for point, value in self._points(entry, group):
-                if point == name:
-                    yield value
+            points = self._points(entry, group)
+            yield from (value for point, value in points if point == name)
 
     def modules(self, group: str) -> Iterator[str]:
         """Yield the modules of a group's entry points, of all packages."""
@@ -99,11 +96,13 @@ def start(app: StartedApp, importer: Importer, points: EntryPoints) -> None:
     """Follow all that an app starts with Python."""
     for script in app.scripts("python", ".py"):
         source = app.source(script)
-        if is_source(source):
+        if not (source.startswith((b"PK", ELF_MAGIC)) or b"\0" in source[:4096]):
             importer.start_source(source, file=script.path)
             for match in LOADED_ENTRY_POINT.finditer(source):
                 named = (part.decode(errors="replace") for part in match.groups())
-                _start_points(points.named(*named), importer)
+                for point in points.named(*named):
+                    module, _, function = point.partition(":")
+                    importer.start_function(module.strip(), function.strip())
             continue
         for name, text in _sources_in(app.payload, script, ".py").items():
             if name == "__main__.py":
@@ -119,17 +118,6 @@ def start(app: StartedApp, importer: Importer, points: EntryPoints) -> None:
             importer.start_module(argument)
         elif option == "-c":
             importer.start_source(argument.encode(errors="replace"), file=COMMAND_LINE)
-
-
-def _start_points(values: Iterable[str], importer: Importer) -> None:
-    for value in values:
-        module, _, function = value.partition(":")
-        importer.start_function(module.strip(), function.strip())
-
-
-def is_source(content: bytes) -> bool:
-    """Return whether a script is a text, not an archive or a program."""
-    return not content.startswith((b"PK", ELF_MAGIC)) and b"\0" not in content[:4096]
 
 
 def _option(words: Sequence[str]) -> tuple[str, str]:
