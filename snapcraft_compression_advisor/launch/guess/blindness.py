@@ -169,16 +169,12 @@ def toolkits(entries: Iterable[Entry]) -> Iterator[tuple[Entry, str]]:
 
 
 def unreached_files(
-    entries: Iterable[Entry],
-    *,
-    reached: Collection[int],
-    programs: Collection[str],
+    entries: Iterable[Entry], reached: Collection[int], programs: Collection[str]
 ) -> Iterator[tuple[Entry, str]]:
     """Yield the files that a search didn't reach, with their ways.
 
-    :param reached: identities of those that it did.
-    :param programs: names of what runs; files of their languages' modules are told
-        apart.
+    :param reached: identities of those that it did; may grow meanwhile.
+    :param programs: names of what runs; their languages' modules are told apart.
     """
     modules = [
         compiled(files)

@@ -100,12 +100,9 @@ class Candidates:
 
     :param files: each once, whatever its links.
     :param unresolved: what the launch needs from elsewhere.
-    :param followed: whether every program started is known.
     :param kind: of :func:`~.families.application_kind`.
-    :param blind_spots: what the search could not follow, each once.
     :param window: whether the app seems to open windows.
-    :param blindness: how much the search missed; ``None`` if it missed nothing
-        that it knows of.
+    :param blindness: how much the search missed; ``None`` if it knows of nothing.
     :param unreached: files that it didn't reach, if it is blind to the program.
     :param possible: files that may be read, of which none is expected.
     :param lost: whether a launcher starts a program that isn't known, so all of them
@@ -114,7 +111,6 @@ class Candidates:
 
     files: tuple[Candidate, ...]
     unresolved: tuple[Unresolved, ...]
-    followed: bool
     kind: str
     blind_spots: tuple[BlindSpot, ...] = ()
     window: bool = False
@@ -178,9 +174,7 @@ class _Search:
         for word in self._programs.words:
             for name in (word, posixpath.basename(word)):
                 self._triggers[Trigger(name=name)] = None
-        for (
-            path
-        ) in self._programs.unresolved:  # the base's Python, say: it runs as well
+        for path in self._programs.unresolved:  # as the base's Python, which runs
             folder, name = posixpath.split(path.lstrip("/"))
             self._triggers[Trigger(name=name, folder=folder or "usr/bin")] = None
         self._blind_spots = dict.fromkeys(self._programs.blind_spots)
@@ -236,18 +230,16 @@ class _Search:
 
     def result(self) -> Candidates:
         """Return what was found."""
-        files: dict[bool, list[Candidate]] = {True: [], False: []}
-        for file in sorted(self._files.values(), key=lambda file: file.entry.path):
-            files[file.entry.identity in self._unreached].append(file)
+        files = sorted(self._files.values(), key=lambda file: file.entry.path)
+        unreached = tuple(f for f in files if f.entry.identity in self._unreached)
         return Candidates(
-            files=tuple(files[False]),
+            files=tuple(f for f in files if f.entry.identity not in self._unreached),
             unresolved=tuple(self._unresolved.values()),
-            followed=self._programs.followed,
             kind=self._kind,
             blind_spots=tuple(self._blind_spots),
             window=self._window,
             blindness=self._blindness,
-            unreached=tuple(files[True]),
+            unreached=unreached,
             possible=tuple(
                 entry
                 for identity, entry in self._possible.items()
@@ -273,11 +265,7 @@ class _Search:
         self._blind_spots[BlindSpot(reason=reason, where=where, what=what)] = None
 
     def _judge_blindness(self, evidence: BlindSpot | None, *, windowless: bool) -> None:
-        """Tell how much the search missed.
-
-        :param evidence: of windows.
-        :param windowless: whether the command asks for none.
-        """
+        """Judge how much the search missed, with evidence of windows."""
         if self._reaches_windows():
             evidence = None
         spots = {spot.reason for spot in self._blind_spots}
@@ -306,12 +294,8 @@ class _Search:
             self._under = ""
         programs = {trigger.name for trigger in self._triggers}
         ending = "" if self._window else NO_WINDOW
-        self._files.update(
-            (entry.identity, Candidate(entry, way + ending, "plugin"))
-            for entry, way in unreached_files(
-                entries, reached=self._files, programs=programs
-            )
-        )
+        for entry, way in unreached_files(entries, self._files.keys(), programs):
+            self._add_file(entry, way=way + ending, role="plugin")
         self._unreached = self._files.keys() - reached
 
     def _add_loaded_files(self) -> None:
@@ -436,11 +420,10 @@ class _Search:
             self._files[entry.identity] = Candidate(entry=entry, way=way, role=role)
 
     def _add_own_files(self) -> None:
-        kind_suffix = "" if self._window else NO_WINDOW
-        names = [posixpath.basename(program.path) for program in self._programs.started]
+        ending = "" if self._window else NO_WINDOW
+        names = [posixpath.basename(each.path) for each in self._programs.started]
         for kind, entry in own_files(names, self._payload.inventory):
-            way = kind + kind_suffix
             if kind == "own-code":
-                self._add(entry, way=way, role="plugin", needs=_OWN_LIBRARY)
+                self._add(entry, way=kind + ending, role="plugin", needs=_OWN_LIBRARY)
             else:
-                self._add_file(entry, way=way, role="plugin")
+                self._add_file(entry, way=kind + ending, role="plugin")
