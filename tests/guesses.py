@@ -8,6 +8,8 @@ from snapcraft_compression_advisor.launch.guess.candidates import (
     Candidates,
     find_candidates,
 )
+from snapcraft_compression_advisor.launch.guess.shell import shell_commands
+from snapcraft_compression_advisor.launch.guess.shell_values import Values
 
 
 def guessed(
@@ -28,3 +30,9 @@ def found(
     """Return what a launch may read of them, by path."""
     candidates = guessed(files, command, links=links)
     return {candidate.entry.path: candidate for candidate in candidates.files}
+
+
+def shell_words(text: str) -> list[str]:
+    """Return the words of the commands of a shell script."""
+    commands = shell_commands(text, Values({}))
+    return [word for variants in commands for words in variants for word in words]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from guesses import shell_words
 from payloads import make_payload
 from snapcraft_compression_advisor.core.units import MIB
 from snapcraft_compression_advisor.launch.guess.runtimes import electron, gjs, tcl
@@ -31,7 +32,6 @@ from snapcraft_compression_advisor.launch.guess.runtimes.script_modules import (
     PERL,
     RUBY,
 )
-from snapcraft_compression_advisor.launch.guess.shell import shell_words
 from snapcraft_compression_advisor.payload.caches import _ELEMENT
 
 if TYPE_CHECKING:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from elf_files import make_elf
-from guesses import found, guessed
+from guesses import found, guessed, shell_words
 from snapcraft_compression_advisor.launch.guess import programs
-from snapcraft_compression_advisor.launch.guess.shell import shell_words
 
 if TYPE_CHECKING:
     from pytest_mock import MockerFixture
@@ -91,7 +90,7 @@ def test_only_some_texts_that_a_shell_is_given_are_followed(
 
 @pytest.mark.parametrize("text", ["A=`b '\"'`", 'A="`b \'"\'`"', 'A=`b "\'"`'])
 def test_quotes_in_a_command_within_a_word_end_there(text: str) -> None:
-    assert [*shell_words(f'{text}\nother "x y"\n')] == ["other", "x y"]
+    assert shell_words(f'{text}\nother "x y"\n') == ["other", "x y"]
 
 
 def test_launcher_with_functions_leads_to_java_and_its_archives() -> None:

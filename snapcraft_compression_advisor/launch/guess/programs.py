@@ -22,7 +22,7 @@ from .shell import (
 from .shell_values import ARGUMENTS, Values, is_computed, pattern_of, unknown_before
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from ...payload.inventory import Entry
     from ...payload.source import Payload
@@ -134,15 +134,13 @@ class _Walk:
             if "computed" in {*self._follow_commands(shell, text, values)}:
                 self.followed = False
                 self._blind("computed-command", shell.path)
-            for entry in self.called.values():
-                self._add(entry)
+            self._add_all(self.called.values())
 
     def _start_unseen(self, program: Entry) -> None:
-        patterns = _STARTED_UNSEEN.get(posixpath.basename(program.path), ())
-        for pattern in patterns:
-            for path in self._payload.inventory.entries:
-                if re.fullmatch(pattern, path):
-                    self._start_if_shipped(path)
+        for pattern in _STARTED_UNSEEN.get(posixpath.basename(program.path), ()):
+            entries = self._payload.inventory.entries
+            named = (path for path in entries if re.fullmatch(pattern, path))
+            self._add_all(filter(None, map(self._paths.shipped, named)))
 
     def _start(self, path: str, *, needed_by: str, given: Sequence[str] = ()) -> None:
         """Start a program of the payload with the arguments that are known."""
@@ -171,9 +169,15 @@ class _Walk:
             place = self._paths.in_payload(named) or entry.path
             self._calls[entry.path] = f"$SNAP/{place}", (*given, "$@")
 
+    def _add_all(self, entries: Iterable[Entry]) -> None:
+        for entry in entries:
+            self._add(entry)
+
     def _follow(self, program: Entry) -> None:
-        head = self._payload.read(program.path, offset=0, length=SCRIPT_MAX_BYTES)
-        interpreter, text = script_interpreter(head), head.decode(errors="replace")
+        if self._payload.read(program.path, offset=0, length=2) != b"#!":
+            return
+        text = self._text(program)
+        interpreter = script_interpreter(text)
         if not interpreter:
             return
         self._start_interpreter(interpreter, script=program.path)
@@ -201,8 +205,7 @@ class _Walk:
             for entry in self._named(word, script, folder)
             if entry.executable and entry is not script
         ]
-        for entry in named:
-            self._add(entry)
+        self._add_all(named)
         if not named:
             self._blind("computed-command", script.path)
 
@@ -246,29 +249,28 @@ class _Walk:
             name = posixpath.basename(value)
             if runtime_of(name) is not None:
                 known = self._paths.shipped(value) or self._paths.program(name)
-                entry = known or self._paths.only_one(f"*/bin/{name}")
-                if entry is not None:
-                    self._add(entry)
+                found = known or self._paths.only_one(f"*/bin/{name}")
+                self._add_all(filter(None, [found]))
 
     def _follow_commands(
         self, script: Entry, text: str, values: Values
     ) -> Iterator[End]:
         """Follow the commands of a script, and yield what became of each."""
         for variants in shell_commands(text, values):
-            self._folder(values.folder)
             ends: set[End] = set()
-            for words in variants:
-                command = [*words]
+            for command in map(list, variants):
                 if command[0] in (".", "source"):
                     path = "".join(command[1:2])
                     ends.update(self._follow_sourced(script, path, values))
-                elif (inner := command_text(command)) and self._texts < MAX_TEXTS:
+                    continue
+                end = self._follow_command(script, command, values)
+                inner = command_text(command)
+                if inner and self._texts < MAX_TEXTS:
                     self._texts += 1
-                    self._follow_command(script, command, values)
                     known = {*self._follow_commands(script, inner, values)}
                     ends.update(known - {"computed"} or {"unnamed"})
                 else:
-                    ends.add(self._follow_command(script, command, values))
+                    ends.add(end)
             yield next(end for end in _ENDS if end in ends or end == _ENDS[-1])
         self.variables.update(values.last())
 
@@ -288,12 +290,14 @@ class _Walk:
                 if posixpath.basename(entry.path) in _STARTED_UNSEEN:
                     yield "run"
                     continue
-                text = self._payload.read(entry.path, offset=0, length=SCRIPT_MAX_BYTES)
+                text = self._text(entry)
                 source, values.source = values.source, f"$SNAP/{entry.path}"
-                yield from self._follow_commands(
-                    script, text.decode(errors="replace"), values
-                )
+                yield from self._follow_commands(script, text, values)
                 values.source = source
+
+    def _text(self, script: Entry) -> str:
+        text = self._payload.read(script.path, offset=0, length=SCRIPT_MAX_BYTES)
+        return text.decode(errors="replace")
 
     def _follow_command(self, script: Entry, command: list[str], values: Values) -> End:
         """Start what a command names, and tell what became of its program."""
@@ -306,8 +310,7 @@ class _Walk:
             if "/" in word and not word.startswith(("-", "#"))
             for entry in self._named(word, script, folder)
         ]
-        for entry in named:
-            self._add(entry)
+        self._add_all(named)
         if not program:
             return "other"
         started = not (
@@ -367,8 +370,7 @@ class _Walk:
         for option, value in itertools.pairwise(words):
             if option in _MODULE_PATHS:  # of Java: directories of archives
                 for place in itertools.chain(*map(invocation.places, value.split(":"))):
-                    for archive in self._paths.matching(f"{place}/*"):
-                        self._add(archive)
+                    self._add_all(self._paths.matching(f"{place}/*"))
         for word in words[1:]:
             if not word.startswith("-"):
                 places = invocation.places(word)

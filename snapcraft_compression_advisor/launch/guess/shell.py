@@ -21,7 +21,7 @@ MAX_CALLS = 8
 _SHELLS = frozenset({"sh", "bash", "dash", "ksh", "zsh"})
 _TEXT_RUNNERS = _SHELLS | {"runuser", "su"}
 _TEXT_OPTION = re.compile(r"-[a-z]*c")
-_SHEBANG = re.compile(rb"#![ \t]*(?P<program>[^\s]+)(?:[ \t]+(?P<argument>[^\n]*))?")
+_SHEBANG = re.compile(r"#![ \t]*(?P<program>[^\s]+)(?:[ \t]+(?P<argument>[^\n]*))?")
 _ASSIGNMENT = re.compile(
     r"(?P<name>[A-Za-z_]\w*)(?P<append>\+?)=(?P<value>.*)", re.DOTALL
 )
@@ -42,7 +42,7 @@ _WITH_VALUE = frozenset({"-u", "-n", "-k", "-c", "-p", "--chdir", "-C"})
 _NUMBER = re.compile(r"[\d.,:-]+[smhd]?")
 
 
-def script_interpreter(text: bytes) -> str:
+def script_interpreter(text: str) -> str:
     """Return what runs a script, a path or a bare name; empty if it has no ``#!`` line.
 
     ``/usr/bin/env NAME`` (also with ``-S`` and assignments) names NAME.
@@ -50,9 +50,9 @@ def script_interpreter(text: bytes) -> str:
     match = _SHEBANG.match(text)
     if match is None:
         return ""
-    interpreter = match["program"].decode(errors="replace")
+    interpreter = match["program"]
     if interpreter.rpartition("/")[2] == "env":
-        words = (match["argument"] or b"").decode(errors="replace").split()
+        words = (match["argument"] or "").split()
         named = [word for word in words if word[0] != "-" and "=" not in word]
         interpreter = named[0] if named else interpreter
     return interpreter
@@ -61,12 +61,6 @@ def script_interpreter(text: bytes) -> str:
 def is_shell(interpreter: str) -> bool:
     """Return whether a script's interpreter reads as a POSIX shell does."""
     return interpreter.rpartition("/")[2] in _SHELLS
-
-
-def shell_words(text: str) -> Iterator[str]:
-    """Yield the words of a shell script, those of :func:`shell_commands`."""
-    for variants in shell_commands(text, Values({})):
-        yield from itertools.chain(*variants)
 
 
 Variants = tuple[tuple[str, ...], ...]
