@@ -135,7 +135,11 @@ class _Search:
             posixpath.normpath(f"{folder}/{match['path'].decode(errors='replace')}")
             for match in _RELATIVE.finditer(source)
         ]
-        folders = (folder, *self._data_folders())
+        # Where ``imports.package`` searches the modules of an application.
+        shares = (f"{x}share/{n}" for n in self._identifiers for x in ("usr/", ""))
+        named = (each for share in shares for each in (share, f"{share}/js"))
+        entries = self._app.payload.inventory.entries
+        folders = (folder, *(each for each in named if each in entries))
         for match in _IMPORTS.finditer(source):
             path = match["path"].decode()
             if path.partition(".")[0] not in _BUILT_IN:
@@ -144,14 +148,6 @@ class _Search:
                     name = "/".join(parts[:end])
                     places.extend(f"{each}/{name}.js" for each in folders)
         yield from filter(None, map(self._app.file, dict.fromkeys(places)))
-
-    def _data_folders(self) -> Iterator[str]:
-        """Yield where ``imports.package`` searches the modules of an application."""
-        for name in self._identifiers:
-            for place in (f"usr/share/{name}", f"share/{name}"):
-                for folder in (place, f"{place}/js"):
-                    if folder in self._app.payload.inventory.entries:
-                        yield folder
 
 
 def loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:

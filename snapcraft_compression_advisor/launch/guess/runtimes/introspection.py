@@ -36,8 +36,12 @@ def introspected(
     """
     for typelib, libraries in _Typelibs(app.payload).needed_by(namespaces, versions):
         yield Loaded(entry=typelib, way="gi-typelib", needs="gi-library")
+        # A typelib's library is in the directory above, or higher.
+        above = posixpath.dirname(posixpath.dirname(typelib.path))
+        folders = (above, posixpath.dirname(above), "lib", "usr/lib")
         for library in libraries:
-            places = map(app.paths.file, _library_places(library, typelib))
+            named = (posixpath.join(folder, library) for folder in folders)
+            places = map(app.paths.file, named)
             found = next(filter(None, places), None)
             if found is not None:
                 yield Loaded(entry=found, way="gi-library", library=True)
@@ -90,12 +94,3 @@ def _listed(pattern: re.Pattern[bytes], content: bytes, separator: bytes) -> lis
     if match is None:
         return []
     return [part.decode(errors="replace") for part in match[1].split(separator)]
-
-
-def _library_places(name: str, typelib: Entry) -> tuple[str, ...]:
-    """Return where a typelib's library may be: in the directory above, and higher."""
-    above = posixpath.dirname(posixpath.dirname(typelib.path))
-    return tuple(
-        posixpath.join(folder, name)
-        for folder in dict.fromkeys((above, posixpath.dirname(above), "lib", "usr/lib"))
-    )

@@ -74,10 +74,14 @@ def _plugins(app: StartedApp) -> Iterator[Loaded]:
 
 def dotnet(app: StartedApp) -> Iterator[Loaded]:
     """Yield the assemblies and libraries that programs load."""
-    programs = [
-        entry for entry in app.programs.started if entry.path.endswith(_ASSEMBLY)
+    started = app.programs.started
+    programs = [entry for entry in started if entry.path.endswith(_ASSEMBLY)]
+    hosted = [
+        assembly  # of the same name as the launcher that starts it
+        for program in started
+        if (assembly := app.paths.file(f"{program.path}.dll"))
+        and app.paths.file(f"{program.path}.runtimeconfig.json")
     ]
-    hosted = [*_hosted(app)]
     for entry in hosted:
         yield Loaded(entry=entry, way="assembly")
     if programs and app.runs(_MONO):
@@ -85,14 +89,6 @@ def dotnet(app: StartedApp) -> Iterator[Loaded]:
     elif hosted or (programs and app.runs(_NET)):
         first = ("System.Private.CoreLib", "System.Runtime")
         yield from _Assemblies(app).loaded([*programs, *hosted], first)
-
-
-def _hosted(app: StartedApp) -> Iterator[Entry]:
-    """Yield the assemblies that .NET's launchers start: those of the same name."""
-    for program in app.programs.started:
-        assembly = app.paths.file(f"{program.path}.dll")
-        if assembly and app.paths.file(f"{program.path}.runtimeconfig.json"):
-            yield assembly
 
 
 class _Assemblies:
@@ -154,8 +150,6 @@ class _Assemblies:
         return names
 
     def _library(self, name: str) -> Entry | None:
-        for candidate in (name, f"{name}.so", f"lib{name}.so", f"lib{name}"):
-            entry = self._native.get(candidate)
-            if entry is not None:
-                return self._app.paths.file(entry.path)
-        return None
+        names = (name, f"{name}.so", f"lib{name}.so", f"lib{name}")
+        entry = next(filter(None, map(self._native.get, names)), None)
+        return self._app.paths.file(entry.path) if entry is not None else None

@@ -65,7 +65,7 @@ class _Modules:
         for match in _IMPORT.finditer(content):
             yield match["uri"].decode()
         if content.startswith(ELF_MAGIC) and self._described:
-            for wide in set(self._wide.findall(content)):
+            for wide in dict.fromkeys(self._wide.findall(content)):
                 yield wide.decode("utf-16-le", errors="replace")
 
     def loaded(self, uris: Iterable[str]) -> Iterator[Loaded]:

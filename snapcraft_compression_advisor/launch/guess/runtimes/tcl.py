@@ -55,14 +55,15 @@ class _Packages:
                 for name in _FILE.findall(match["how"]):
                     files.extend(self.near(folder, name.decode()))
 
-    def near(self, folder: str, name: str) -> Iterator[Entry]:
-        """Yield the file of a name in a directory, or in one beside it."""
-        places = (folder, posixpath.dirname(folder), *_library_folders(folder))
-        for place in places:
+    def near(self, folder: str, name: str) -> list[Entry]:
+        """Return the file of a name in a directory, or in one above it."""
+        place = folder
+        while True:  # Debian keeps packages' libraries in a directory above
             if entry := self._file(posixpath.join(place, name.lstrip("/"))):
-                yield entry
-                return
-        yield from self._libraries.get(name, ())
+                return [entry]
+            if not place:
+                return self._libraries.get(name, [])
+            place = posixpath.dirname(place)
 
     def required(self, source: bytes, *, started: bool) -> Iterator[Entry]:
         """Yield the files of what a script requires.
@@ -75,13 +76,6 @@ class _Packages:
             names.extend(dict.fromkeys(source.translate(_NO_WORDS).split()))
         for name in names:
             yield from self._offered.get(name.decode(errors="replace"), ())
-
-
-def _library_folders(folder: str) -> Iterator[str]:
-    """Yield the directories above, in which Debian keeps the libraries of packages."""
-    while folder:
-        folder = posixpath.dirname(folder)
-        yield folder
 
 
 def loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
@@ -111,10 +105,9 @@ def loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
             if entry.path not in seen:
                 seen.add(entry.path)
                 pending.append(entry)
-                library = ".so" in posixpath.basename(entry.path)
-                yield Loaded(
-                    entry=entry, way=f"tcl-{'library' if library else 'module'}"
-                )
+                native = ".so" in posixpath.basename(entry.path)
+                way = "tcl-library" if native else "tcl-module"
+                yield Loaded(entry=entry, way=way)
 
 
 def _stem(path: str) -> str:

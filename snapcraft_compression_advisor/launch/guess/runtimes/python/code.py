@@ -9,6 +9,8 @@ import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from .imports import absolute_name
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
@@ -31,8 +33,10 @@ START_SIGNALS = frozenset(("activate", "startup", "command-line", "open", "reali
 """Signals that an application gets as it starts; handlers of others wait for a user."""
 
 _STARTING = re.compile(r"\w*(?:main|run|start|launch|cli|gui|exec)\w*", re.IGNORECASE)
-_CONNECTING = frozenset(("connect", "connect_after", "bind", "bind_all", "Bind"))
-_CONNECTING_ALSO = frozenset(("add_command", "addAction", "protocol", "signal"))
+_CONNECTING = frozenset({
+    "connect", "connect_after", "bind", "bind_all", "Bind",
+    "add_command", "addAction", "protocol", "signal",
+})  # fmt: skip
 _IMPORTING = frozenset(("import_module", "__import__", "run_module"))
 _LOADING = frozenset(("exec_module", "load_module"))
 _PATH_METHODS = frozenset(("insert", "append", "extend", "addsitedir"))
@@ -229,7 +233,9 @@ class Code:
                 pending.extend((child, scope, owner) for child in self._branches(node))
             else:
                 self._note(node, scope)
-                pending.extend((child, scope, owner) for child in _children(node))
+                inside = ast.iter_child_nodes(node)
+                found = [child for child in inside if type(child) not in _LEAVES]
+                pending.extend((child, scope, owner) for child in reversed(found))
 
     def _note(self, node: ast.AST, scope: Scope) -> None:
         """Note what a node itself does."""
@@ -248,10 +254,7 @@ class Code:
     def _function(
         self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope, owner: str
     ) -> Iterator[_Place]:
-        """Yield what runs of a function as it is made, and what as it is called.
-
-        :param owner: the class that it stands in.
-        """
+        """Yield what runs of a function as it is made, and what as it is called."""
         special = owner and node.name.startswith("__") and node.name.endswith("__")
         name = f"{owner}.{node.name}" if special else node.name
         own = Scope()
@@ -291,7 +294,7 @@ class Code:
         return [*orelse] if is_never else [*orelse, *node.body[::-1], node.test]
 
     def _import_from(self, node: ast.ImportFrom, scope: Scope) -> None:
-        base = self._absolute("." * node.level + (node.module or ""))
+        base = absolute_name("." * node.level + (node.module or ""), self._package)
         if base:
             scope.imports[base] = None
         for alias in node.names:
@@ -299,14 +302,6 @@ class Code:
                 self._renamed[alias.asname] = alias.name
             if alias.name != "*":
                 scope.imports[f"{base}.{alias.name}" if base else alias.name] = None
-
-    def _absolute(self, name: str) -> str:
-        level = len(name) - len(name.lstrip("."))
-        if not level:
-            return name
-        parents = self._package.split(".") if self._package else []
-        kept = parents[: max(0, len(parents) - level + 1)]
-        return ".".join((*kept, name[level:])).rstrip(".")
 
     def _call(self, node: ast.Call, scope: Scope) -> None:
         name = called_name(node)
@@ -322,7 +317,9 @@ class Code:
             self._entry_points(node, scope)
         elif name in _PATH_METHODS and _is_search_path(node.func):
             self._add_search(node.args[-1:])
-        if name in _CONNECTING | _CONNECTING_ALSO and not _starts(node):
+        first = node.args[0] if node.args else None
+        signal = first.value if isinstance(first, ast.Constant) else None
+        if name in _CONNECTING and signal not in START_SIGNALS:
             return
         for argument in (*node.args, *(each.value for each in node.keywords)):
             if isinstance(argument, (ast.Name, ast.Attribute)):
@@ -341,12 +338,12 @@ class Code:
     def _import_module(self, node: ast.Call, scope: Scope) -> None:
         text = self._texts.of(node.args[0])
         if text is not None:
-            name = self._absolute(text)
+            name = absolute_name(text, self._package)
             if name:
                 scope.imports[name] = None
             return
-        prefix = self._absolute(_prefix(node.args[0]) or "")
-        package = prefix.rpartition(".")[0] if prefix else ""
+        prefix = absolute_name(_prefix(node.args[0]) or "", self._package)
+        package = prefix.rpartition(".")[0]
         if package:
             scope.packages[package] = None
         else:
@@ -371,27 +368,14 @@ class Code:
     def _add_search(self, values: Iterable[ast.expr]) -> None:
         """Note directories that are put into ``sys.path``, alone or in a list."""
         for value in values:
-            parts = (
-                [value.left, value.right] if isinstance(value, ast.BinOp) else [value]
-            )
-            for part in (value, *parts):
-                elements = part.elts if isinstance(part, ast.List) else [part]
-                for element in elements:
+            parts = [value]
+            if isinstance(value, ast.BinOp):
+                parts += [value.left, value.right]
+            for part in parts:
+                for element in part.elts if isinstance(part, ast.List) else [part]:
                     text = self._texts.of(element)
                     if text is not None:
                         self.search[text] = None
-
-
-def _children(node: ast.AST) -> list[ast.AST]:
-    """Return the nodes in a node that may hold others, the last first."""
-    values = (getattr(node, name, None) for name in node._fields)
-    found = [
-        each
-        for value in values
-        for each in (value if isinstance(value, list) else (value,))
-        if isinstance(each, ast.AST) and type(each) not in _LEAVES
-    ]
-    return found[::-1]
 
 
 def _prefix(node: ast.expr) -> str | None:
@@ -408,11 +392,6 @@ def _prefix(node: ast.expr) -> str | None:
             text = of(owner)
             return None if text is None else text.partition("{")[0]
     return None
-
-
-def _starts(node: ast.Call) -> bool:
-    first = node.args[0] if node.args else None
-    return isinstance(first, ast.Constant) and first.value in START_SIGNALS
 
 
 def _is_search_path(node: ast.expr) -> bool:

@@ -61,11 +61,11 @@ def imported_names(
         if depends_beyond is not None and indent <= depends_beyond:
             depends_beyond = None
         if match["block"] is not None:
-            is_function = match["block"] in (b"def", b"async")
+            block, test = match["block"], match["test"]
             if (
-                (is_function and not in_functions)
-                or b"TYPE_CHECKING" in match["test"]
-                or (not fallbacks and _is_fallback(match))
+                (block in (b"def", b"async") and not in_functions)
+                or b"TYPE_CHECKING" in test
+                or (not fallbacks and block == b"except" and b"ImportError" in test)
             ):
                 skipped_beyond = indent
             elif match["block"] in _DEPENDING and depends_beyond is None:
@@ -81,10 +81,6 @@ def imported_names(
             yield name, depends_beyond is not None
 
 
-def _is_fallback(match: re.Match[bytes]) -> bool:
-    return match["block"] == b"except" and b"ImportError" in match["test"]
-
-
 def _names(text: bytes) -> Iterator[str]:
     for part in text.decode(errors="replace").split(","):
         name = part.split()[0] if part.split() else ""
@@ -93,15 +89,19 @@ def _names(text: bytes) -> Iterator[str]:
 
 
 def _members(module: bytes, members: bytes, package: str) -> Iterator[str]:
-    text = module.decode(errors="replace")
-    level = len(text) - len(text.lstrip("."))
-    base = text.lstrip(".")
-    if level:
-        parents = package.split(".") if package else []
-        kept = parents[: len(parents) - level + 1]
-        base = ".".join((*kept, base)) if base else ".".join(kept)
+    base = absolute_name(module.decode(errors="replace"), package)
     if base:
         yield base
     for name in _names(re.sub(rb"[()\\]|#[^\n]*", b" ", members)):
         if name.isidentifier():
             yield f"{base}.{name}" if base else name
+
+
+def absolute_name(name: str, package: str) -> str:
+    """Return the name of a module that a package's source imports by a relative one."""
+    level = len(name) - len(name.lstrip("."))
+    if not level:
+        return name
+    parents = package.split(".") if package else []
+    kept = parents[: max(0, len(parents) - level + 1)]
+    return ".".join((*kept, name[level:])).rstrip(".")
