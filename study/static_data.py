@@ -13,9 +13,10 @@ from comparison import NAMED_FROM
 from snapcraft_compression_advisor.launch.fit import waited_share
 from snapcraft_compression_advisor.launch.guess.blindness import UNREACHED
 from snapcraft_compression_advisor.launch.guess.candidates import (
-    find_blindly,
+    Search,
     find_candidates,
 )
+from snapcraft_compression_advisor.launch.guess.families import opens_windows
 from snapcraft_compression_advisor.launch.guess.guess import (
     LEAST_SHARE,
     expected_file,
@@ -127,6 +128,33 @@ def recorded_names() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in LAUNCHES.glob("*.json")))
 
 
+class BlindSearch(Search):
+    """A search that doesn't reach beyond the programs started.
+
+    Nothing is loaded by scripts, and nothing that opens windows is linked. What
+    recorded launches read of the files unreached tells what other applications read of
+    those that a search didn't reach.
+    """
+
+    def run_blindly(self, *, window: bool) -> None:
+        """Collect programs, and files as if these had told of no others.
+
+        :param window: whether the app opens windows.
+        """
+        for program in self._programs.started:
+            libraries = self._closure(program).files
+            if window and any(opens_windows(entry.path) for entry in libraries):
+                self._add_file(program, way="started", role="program")
+            else:
+                self._add(program, way="started", role="program", needs="linked")
+        self._window = window
+        self._follow_families()
+        self._add_own_files()
+        if not (window and self._reaches_windows()):
+            self._blindness = "program"
+            self._reach_out()
+
+
 def read_application(name: str, tree: Path, launches: Path = LAUNCHES) -> Application:
     """Read a recorded launch and find its candidates.
 
@@ -144,7 +172,9 @@ def read_application(name: str, tree: Path, launches: Path = LAUNCHES) -> Applic
             numbers = frozenset(number for run in blocks for number in run)
             read[entry.identity] = (entry, numbers)
     candidates = find_candidates(payload, name)
-    blindly = find_blindly(payload, name, window=candidates.window)
+    search = BlindSearch(payload, name)
+    search.run_blindly(window=candidates.window)
+    blindly = search.result()
     misses = blindly.blindness and len(blindly.files) < len(candidates.files)
     reference = WINDOWS if candidates.window else NO_WINDOWS
     return Application(

@@ -122,24 +122,12 @@ class Candidates:
 
 def find_candidates(payload: Payload, app: str) -> Candidates:
     """Find the files that a launch of an app may read."""
-    search = _Search(payload, app)
+    search = Search(payload, app)
     search.run()
     return search.result()
 
 
-def find_blindly(payload: Payload, app: str, *, window: bool) -> Candidates:
-    """Find what a search would that doesn't reach beyond the programs started.
-
-    Nothing is loaded by scripts, and nothing that opens windows is linked. What
-    recorded launches read of the files unreached tells what other applications read of
-    those that a search didn't reach.
-    """
-    search = _Search(payload, app)
-    search.run_blindly(window=window)
-    return search.result()
-
-
-class _Search:
+class Search:
     """The state of :func:`find_candidates`."""
 
     def __init__(self, payload: Payload, app: str) -> None:
@@ -211,21 +199,6 @@ class _Search:
         if lost and self._kind in (UNKNOWN, OTHER_WINDOW, PROGRAM):
             self._kind = UNREACHED_PROGRAM
         if self._blindness == "program":
-            self._reach_out()
-
-    def run_blindly(self, *, window: bool) -> None:
-        """Collect programs, and files as if these had told of no others."""
-        for program in self._programs.started:
-            libraries = self._closure(program).files
-            if window and any(opens_windows(entry.path) for entry in libraries):
-                self._add_file(program, way="started", role="program")
-            else:
-                self._add(program, way="started", role="program", needs="linked")
-        self._window = window
-        self._follow_families()
-        self._add_own_files()
-        if not (window and self._reaches_windows()):
-            self._blindness = "program"
             self._reach_out()
 
     def result(self) -> Candidates:
