@@ -154,18 +154,12 @@ def plugs_of(snap: SnapMetadata, app: App) -> tuple[str, ...]:
 
 def toolkits(entries: Iterable[Entry]) -> Iterator[tuple[Entry, str]]:
     """Yield the libraries of toolkits with their ways, those of all others first."""
-    libraries = [
-        (entry, posixpath.basename(entry.path))
-        for entry in entries
-        if ".so" in entry.path and entry.kind is EntryKind.FILE
-    ]
-    for way, names in (
-        (UNREACHED_TOOLKIT, _TOOLKITS),
-        (f"{UNREACHED_TOOLKIT}-part", _TOOLKIT_PARTS),
-    ):
-        for entry, name in libraries:
-            if names.fullmatch(name):
-                yield entry, way
+    files = (entry for entry in entries if entry.kind is EntryKind.FILE)
+    libraries = [entry for entry in files if ".so" in entry.path]
+    for part, names in ("", _TOOLKITS), ("-part", _TOOLKIT_PARTS):
+        for entry in libraries:
+            if names.fullmatch(posixpath.basename(entry.path)):
+                yield entry, UNREACHED_TOOLKIT + part
 
 
 def unreached_files(

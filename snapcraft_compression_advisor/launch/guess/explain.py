@@ -8,7 +8,6 @@ from itertools import groupby, islice
 from typing import TYPE_CHECKING
 
 from ...core.errors import UsageError
-from ...squashfs.entry import EntryKind
 from .blindness import UNREACHED
 from .candidates import find_candidates
 from .families import all_families, compiled
@@ -64,9 +63,7 @@ def explain(payload: Payload, app: str, path: str) -> Explanation:
     }.get(entry.identity)
     known = (*candidates.files, *candidates.unreached)
     found = next((c for c in known if c.entry.identity == entry.identity), None)
-    reasons = (
-        _ways(found, expected) if found is not None else _reasons(entry, candidates)
-    )
+    reasons = _ways(found, expected) if found else _reasons(entry, candidates)
     return Explanation(
         app=app,
         path=entry.path,
@@ -82,18 +79,12 @@ def _file(payload: Payload, path: str) -> Entry:
     if entry is not None:
         return entry
     name = posixpath.basename(path.rstrip("/"))
-    alike = [
-        entry.path
-        for entry in payload.inventory.entries.values()
-        if name and entry.kind is EntryKind.FILE
-        if posixpath.basename(entry.path) == name
-    ]
+    paths = (entry.path for entry in payload.inventory.files())
+    alike = next((p for p in paths if posixpath.basename(p) == name), None)
     message = f"The payload has no file {path!r}"
+    example = "Specify a path relative to the payload, such as 'usr/bin/hello'."
     raise UsageError(
-        message,
-        resolution=f"Did you mean {alike[0]!r}?"
-        if alike
-        else "Specify a path relative to the payload, such as 'usr/bin/hello'.",
+        message, resolution=f"Did you mean {alike!r}?" if alike else example
     )
 
 

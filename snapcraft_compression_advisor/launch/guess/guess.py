@@ -225,29 +225,17 @@ def _unseen(
     counted = sum(file.expected_blocks for file in (*reached, *unreached))
     reference = priors.references.get(name)
     least = reference.least_share if reference else 1.0
-    if candidates.lost or counted < least * payload.inventory.data_blocks:
-        return Unseen(
-            files=_anything_of(candidates.unreached, unreached), reference=None
-        )
-    return Unseen(files=unreached, reference=name)
-
-
-def _anything_of(
-    unreached: Iterable[Candidate], expected: Iterable[LaunchFile]
-) -> tuple[LaunchFile, ...]:
-    """Return what a launch reads of files of which nothing is known.
-
-    So the blocks of the payload, whichever they are, say what those cost that are read.
-    """
-    known = {file.path: file for file in expected}
-    return tuple(
-        known.get(candidate.entry.path) or _any_of(candidate.entry)
-        for candidate in unreached
-        if candidate.entry.size_bytes
-    )
+    if not candidates.lost and counted >= least * payload.inventory.data_blocks:
+        return Unseen(files=unreached, reference=name)
+    # The blocks of the payload, whichever they are, say what those cost that are read.
+    known = {file.path: file for file in unreached}
+    entries = (candidate.entry for candidate in candidates.unreached)
+    anything = (known.get(e.path) or _any_of(e) for e in entries if e.size_bytes)
+    return Unseen(files=tuple(anything), reference=None)
 
 
 def _any_of(entry: Entry) -> LaunchFile:
+    """Return what a launch reads of a file of which nothing is known."""
     large = entry.size_bytes >= _LARGE_BYTES
     return LaunchFile(
         path=entry.path,
@@ -277,10 +265,8 @@ def opened_share(candidate: Candidate, priors: Priors) -> float:
 def keys_of(payload: Payload, candidate: Candidate) -> FileKeys:
     """Return for every block of a file the classes of :func:`block_keys`."""
     entry = candidate.entry
-    is_program = candidate.role == "program" or candidate.way.endswith("-extension")
-    parts = (
-        None if is_data(entry.path) else parts_of(payload, entry, program=is_program)
-    )
+    program = candidate.role == "program" or candidate.way.endswith("-extension")
+    parts = None if is_data(entry.path) else parts_of(payload, entry, program=program)
     return block_keys(candidate, parts, block_count(entry.size_bytes))
 
 

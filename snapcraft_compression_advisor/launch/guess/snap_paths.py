@@ -118,9 +118,8 @@ def content_snaps(payload: Payload) -> Iterator[Unresolved]:
     """
     at_hand = [layer.payload.snap for layer in layers_of(payload)[1:]]
     for name, plug in payload.snap.plugs.items():
-        if plug.interface == "content" and not any(
-            provides(snap, name, plug) for snap in at_hand
-        ):
+        supplied = any(provides(snap, name, plug) for snap in at_hand)
+        if plug.interface == "content" and not supplied:
             yield Unresolved(
                 name=plug.default_provider or plug.content or name,
                 needed_by=f"plug {name}",

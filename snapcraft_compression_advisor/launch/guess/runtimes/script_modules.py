@@ -251,14 +251,7 @@ class _Search:
         source = self._app.source(script)
         if source.startswith(ELF_MAGIC):
             return
-        if pattern := self._language.introspected:
-            for match in pattern.finditer(source):
-                namespace = match["name"].decode()
-                self.namespaces[namespace] = None
-                if match["version"]:
-                    self.versions.setdefault(namespace, match["version"].decode())
-        if own:
-            self._note_own(source, script.path)
+        self._note(source, script.path, own=own)
         for match in self._language.statement.finditer(source):
             if match["later"] and not own:
                 continue
@@ -268,6 +261,21 @@ class _Search:
                 self._note_computed(script.path)
             elif name:
                 yield name.replace(self._language.separator, "/"), folder
+
+    def _note(self, source: bytes, path: str, *, own: bool) -> None:
+        """Note what a source tells beyond names."""
+        if pattern := self._language.introspected:
+            for match in pattern.finditer(source):
+                namespace = match["name"].decode()
+                self.namespaces[namespace] = None
+                if match["version"]:
+                    self.versions.setdefault(namespace, match["version"].decode())
+        if own and (pattern := self._language.search):
+            for match in pattern.finditer(source):
+                for folder in self._at(match["path"].decode(errors="replace"), path):
+                    self._folders.insert(0, folder)
+        if own and (pattern := self._language.computed) and pattern.search(source):
+            self._note_computed(path)
 
     def _filled(self, name: bytes, source: bytes) -> str | None:
         """Return a name with its variables' last values, ``None`` without one."""
@@ -281,15 +289,6 @@ class _Search:
 
     def _note_computed(self, path: str) -> None:
         self.blind_spots[BlindSpot(reason="computed-import", where=path)] = None
-
-    def _note_own(self, source: bytes, path: str) -> None:
-        """Note what the program itself tells beyond names."""
-        language = self._language
-        for match in language.search.finditer(source) if language.search else ():
-            for folder in self._at(match["path"].decode(errors="replace"), path):
-                self._folders.insert(0, folder)
-        if language.computed is not None and language.computed.search(source):
-            self._note_computed(path)
 
     def _at(self, path: str, script: str) -> Iterator[str]:
         """Yield the directories that a path may mean: its own, or from a script."""
