@@ -64,20 +64,15 @@ def block_keys(
 
     def keys(number: int, place: str) -> Iterator[str]:
         yield from (place, f"{place} {size}", f"{place} {size} {candidate.role}")
-        yield from _of_language(place, parts)
+        if parts.language:  # a large program of a language reads no more code
+            doublings = (parts.text_bytes // DATA_BLOCK_BYTES).bit_length()
+            yield f"{place} {parts.language}"
+            yield f"{place} {parts.language} {min(doublings, MOST_DOUBLINGS)}"
         yield f"{place} {name}"
         if place.startswith(("text", "constants")):
             yield f"{place} {name} {number * STRETCHES // len(places)}"
 
     return tuple(tuple(keys(*each)) for each in enumerate(places))
-
-
-def _of_language(place: str, parts: ElfParts) -> Iterator[str]:
-    """Yield the classes of a language's programs: a large one reads no more code."""
-    if parts.language:
-        yield f"{place} {parts.language}"
-        size = min((parts.text_bytes // DATA_BLOCK_BYTES).bit_length(), MOST_DOUBLINGS)
-        yield f"{place} {parts.language} {size}"
 
 
 def _data_keys(candidate: Candidate, block_count: int) -> Iterator[tuple[str, ...]]:

@@ -6,7 +6,8 @@ import itertools
 import re
 from typing import TYPE_CHECKING
 
-from .shell_values import MAX_VARIANTS, Command, Values, simple_commands
+from .shell_values import MAX_VARIANTS, Values
+from .shell_words import Command, simple_commands
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -12,7 +12,7 @@ import re
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from .shell_words import Operator, split_words
+from .shell_words import simple_commands
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -81,21 +81,6 @@ def unknown_before(path: str) -> str:
     if path[1:2] in ("{", "("):
         end = _closing(path, 1)
     return path[end + 1 :] if path[end : end + 1] == "/" else ""
-
-
-Command = tuple[list[str], str]
-"""The words of a simple command, and the operator behind it."""
-
-
-def simple_commands(text: str) -> Iterator[Command]:
-    """Yield the simple commands of a text."""
-    command: list[str] = []
-    for word in (*split_words(text), Operator("\n")):
-        if not isinstance(word, Operator):
-            command.append(word)
-        elif command:
-            yield command, word
-            command = []
 
 
 class Values:

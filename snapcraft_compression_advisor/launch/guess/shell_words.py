@@ -15,8 +15,6 @@ class Operator(str):
     __slots__ = ()
 
 
-END = Operator("\n")
-
 MAX_DEPTH = 16
 """Commands within the words of commands; deeper ones aren't told apart."""
 
@@ -33,17 +31,27 @@ _BRACED = re.compile(r"[^{}'\"\\`$]+")
 _GROUPS = {"(": (")", _INSIDE), "{": ("}", _BRACED)}
 
 
-def split_words(text: str) -> Iterator[str]:
-    """Yield the words of a script without their quotes, and operators.
+Command = tuple[list[str], str]
+"""The words of a simple command, and the operator behind it."""
+
+
+def simple_commands(text: str) -> Iterator[Command]:
+    """Yield the simple commands of a script, their words without quotes.
 
     A command within a word stays in it, as ``$(command)``. What is redirected, and
     texts that a script holds (``<<``), are left out.
     """
-    yield from _Splitter(text).words()
+    command: list[str] = []
+    for word in (*_Splitter(text).words(), Operator("\n")):
+        if not isinstance(word, Operator):
+            command.append(word)
+        elif command:
+            yield command, word
+            command = []
 
 
 class _Splitter:
-    """The state of :func:`split_words`."""
+    """The state of :func:`simple_commands`."""
 
     def __init__(self, text: str) -> None:
         self._text = text

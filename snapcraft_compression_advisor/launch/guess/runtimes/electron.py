@@ -10,7 +10,6 @@ import json
 import posixpath
 import re
 import struct
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ....codecs.codec import DATA_BLOCK_BYTES
@@ -172,8 +171,9 @@ def _unpacked(
     packages = {_package(path) for path in reached} - {None}
     for path in files:
         member = archive.member(path)
-        if member is not None and member.unpacked and not path.endswith(".node"):
-            yield Loaded(entry=member.unpacked, way="node-module")
+        unpacked = member is not None and member[0] is not entry
+        if member is not None and unpacked and not path.endswith(".node"):
+            yield Loaded(entry=member[0], way="node-module")
     machines = {_machine(app, each) for each in app.programs.started} - {b""}
     for extension in app.files(".node"):
         path = extension.path.removeprefix(f"{entry.path}.unpacked/")
@@ -208,17 +208,8 @@ def _open_archive(app: StartedApp, entry: Entry) -> _Archive | None:
     return _Archive(app, entry, root, start) if isinstance(root, dict) else None
 
 
-@dataclass(frozen=True, slots=True)
-class _Member:
-    """A file of an archive.
-
-    :param start: where it starts in the archive, and ``end`` where it ends.
-    :param unpacked: the file beside the archive that holds it instead.
-    """
-
-    start: int = 0
-    end: int = 0
-    unpacked: Entry | None = None
+_Member = tuple["Entry", int, int]
+"""The file that holds a file of an archive, and where it starts and ends in that."""
 
 
 class _Archive:
@@ -251,15 +242,13 @@ class _Archive:
         member = self.member(path)
         if member is None:
             return b""
-        file = member.unpacked or self._entry
-        size = file.size_bytes if member.unpacked else member.end - member.start
-        length = min(size, MEMBER_MAX_BYTES)
+        file, start, end = member
+        length = min(end - start, MEMBER_MAX_BYTES)
         if length > self._left_bytes:
             self.exhausted = True
             return b""
         self._left_bytes -= length
-        read = self._app.payload.read
-        return read(file.path, offset=member.start, length=length)
+        return self._app.payload.read(file.path, offset=start, length=length)
 
     def member(self, path: str) -> _Member | None:
         """Return where a file is, ``None`` if there is none."""
@@ -269,7 +258,11 @@ class _Archive:
     def blocks(self, paths: Iterable[str]) -> frozenset[int]:
         """Return the data blocks of the archive that hold files, or its header."""
         members = filter(None, map(self.member, paths))
-        held = sorted((m.start, m.end) for m in members if m.end > m.start)
+        held = sorted(
+            (start, end)
+            for file, start, end in members
+            if file is self._entry and end > start
+        )
         found: list[int] = []
         behind = 0
         for start, end in ((0, self._start), *held):
@@ -310,7 +303,7 @@ class _Archive:
         size, offset = node.get("size"), node.get("offset")
         if node.get("unpacked"):
             beside = self._app.paths.file(f"{self._entry.path}.unpacked/{path}")
-            return _Member(unpacked=beside) if beside is not None else None
+            return (beside, 0, beside.size_bytes) if beside is not None else None
         if not isinstance(size, int) or not isinstance(offset, str):
             return None
         if not (offset.isdecimal() and len(offset) <= _MAX_DIGITS and size >= 0):
@@ -318,4 +311,4 @@ class _Archive:
         start = self._start + int(offset)
         if start + size > self._entry.size_bytes:
             return None
-        return _Member(start=start, end=start + size)
+        return self._entry, start, start + size

@@ -137,8 +137,7 @@ class Importer:
 
         :param file: that it stands in, or ``-c``.
         """
-        self._note_versions(source)
-        self._note_libraries(source, file)
+        self._note_names(source, file)
         code = self._parsed(source, "", file, is_program=True)
         if code is None:
             self._add(imported_names(source, package="", in_functions=True))
@@ -209,9 +208,7 @@ class Importer:
         """Follow the source of a module."""
         source = self._payload.read(file, offset=0, length=SOURCE_MAX_BYTES)
         package, standard = found.package, self._finder.is_standard(found.folder)
-        self._note_versions(source)
-        if not standard:
-            self._note_libraries(source, file)
+        self._note_names(source, file, standard=standard)
         self._pending.extend(self._modules_of_bindings(source))
         own = _top(name) in self._own and not standard
         own = own or self._finder.is_own(found.folder)
@@ -300,14 +297,13 @@ class Importer:
     def _blind(self, reason: BlindReason, where: str, what: str = "") -> None:
         self.blind_spots[BlindSpot(reason=reason, where=where, what=what)] = None
 
-    def _note_libraries(self, source: bytes, file: str) -> None:
-        if _OPENS_LIBRARIES.search(source):
-            names = (match["name"].decode() for match in _LIBRARY.finditer(source))
-            self.opens[file] = [*dict.fromkeys(names)]
-
-    def _note_versions(self, source: bytes) -> None:
+    def _note_names(self, source: bytes, file: str, *, standard: bool = False) -> None:
+        """Note versions of GObject's namespaces, and libraries that a source opens."""
         for match in _REQUIRED_VERSION.finditer(source):
             self.versions.setdefault(match["name"].decode(), match["version"].decode())
+        if not standard and _OPENS_LIBRARIES.search(source):
+            names = (match["name"].decode() for match in _LIBRARY.finditer(source))
+            self.opens[file] = [*dict.fromkeys(names)]
 
 
 def _top(module: str) -> str:
