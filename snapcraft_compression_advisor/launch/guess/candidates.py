@@ -165,7 +165,7 @@ class Search:
         for path in self._programs.unresolved:  # as the base's Python, which runs
             folder, name = posixpath.split(path.lstrip("/"))
             self._triggers[Trigger(name=name, folder=folder or "usr/bin")] = None
-        self._blind_spots = dict.fromkeys(self._programs.blind_spots)
+        self._blind_spots = {**self._programs.blind_spots}
         self._blindness: Blindness | None = None
         self._window = False
         self._kind = UNKNOWN
@@ -177,7 +177,7 @@ class Search:
             self._add(program, way="started", role="program", needs="linked")
             for trait in program_traits(self._payload, program):
                 self._triggers[Trigger(name=trait, folder="/")] = None
-        for tool in self._programs.called:
+        for tool in self._programs.called.values():
             if not any(opens_windows(each.path) for each in self._closure(tool).files):
                 self._add(tool, way="called", role="program", needs="called")
         self._add_loaded_files()

@@ -71,16 +71,7 @@ def find_programs(
     """
     walk = _Walk(payload, paths, elsewhere)
     walk.run(app)
-    return Programs(
-        started=tuple(walk.started.values()),
-        words=tuple(walk.words),
-        unresolved=walk.unresolved,
-        followed=walk.followed,
-        blind_spots=tuple(walk.blind_spots),
-        invocations=tuple(walk.invocations),
-        called=tuple(walk.called.values()),
-        variables=walk.variables,
-    )
+    return walk.found
 
 
 class _Walk:
@@ -91,27 +82,22 @@ class _Walk:
         self._paths = paths
         self._elsewhere = elsewhere
         self._pending: list[Entry] = []
-        self.started: dict[str, Entry] = {}
-        self.words: list[str] = []
-        self.unresolved: dict[str, Unresolved] = {}
-        self.followed = True
-        self.blind_spots: dict[BlindSpot, None] = {}
-        self.invocations: list[Invocation] = []
-        self.called: dict[str, Entry] = {}
-        self.variables: dict[str, str] = {}
+        self.found = Programs()
         self._texts = 0
-        self._calls: dict[str, tuple[str, tuple[str, ...]]] = {}
+        self._calls: dict[str, tuple[str, Sequence[str]]] = {}
 
     def run(self, name: str) -> None:
         """Collect all that the app starts."""
         app = self._payload.snap.apps[name]
-        self.variables.update({**self._payload.snap.environment, **app.environment})
+        self.found.variables.update(
+            {**self._payload.snap.environment, **app.environment}
+        )
         words = _split_command(app.command or "")
         chain = [*app.command_chain, *words]
         for place, command in enumerate(app.command_chain):
             needed_by = f"command-chain of {name}"
             self._start(command, needed_by=needed_by, given=chain[place + 1 :])
-        self.words.extend(words)
+        self.found.words.extend(words)
         if words:
             self._start(words[0], needed_by=f"command of {name}", given=words[1:])
             self._note_invocation(words, "", needed_by=f"command of {name}")
@@ -119,7 +105,7 @@ class _Walk:
         for word in words[1:]:
             for part in word.split(":"):  # a class path
                 self._start_if_shipped(part)
-        while self._pending and len(self.started) <= MAX_PROGRAMS:
+        while self._pending and len(self.found.started) <= MAX_PROGRAMS:
             program = self._pending.pop()
             self._start_unseen(program)
             self._follow(program)
@@ -132,9 +118,9 @@ class _Walk:
         if shell is not None and text is not None:
             values = self._values(shell)
             if "computed" in {*self._follow_commands(shell, text, values)}:
-                self.followed = False
+                self.found.followed = False
                 self._blind("computed-command", shell.path)
-            self._add_all(self.called.values())
+            self._add_all(self.found.called.values())
 
     def _start_unseen(self, program: Entry) -> None:
         for pattern in _STARTED_UNSEEN.get(posixpath.basename(program.path), ()):
@@ -152,7 +138,7 @@ class _Walk:
         self._miss(path, needed_by, self._elsewhere if outside else "missing")
 
     def _miss(self, name: str, needed_by: str, supplier: str) -> None:
-        self.unresolved.setdefault(
+        self.found.unresolved.setdefault(
             name, Unresolved(name=name, needed_by=needed_by, supplier=supplier)
         )
 
@@ -163,8 +149,8 @@ class _Walk:
         return entry is not None
 
     def _add(self, entry: Entry, *, named: str = "", given: Sequence[str] = ()) -> None:
-        if entry.path not in self.started:
-            self.started[entry.path] = entry
+        if entry.path not in self._calls:
+            self.found.started.append(entry)
             self._pending.append(entry)
             place = self._paths.in_payload(named) or entry.path
             self._calls[entry.path] = f"$SNAP/{place}", (*given, "$@")
@@ -188,7 +174,7 @@ class _Walk:
         if "python" in name:
             self._follow_exec(program, text)
         if not any(followed in name for followed in _FOLLOWED):
-            self.followed = False
+            self.found.followed = False
         runtime = runtime_of(name)
         known = runtime is not None and bool(runtime.loader or runtime.scripts)
         if not (known or any(each in name for each in _KNOWN)):
@@ -210,7 +196,7 @@ class _Walk:
             self._blind("computed-command", script.path)
 
     def _blind(self, reason: BlindReason, where: str, what: str = "") -> None:
-        self.blind_spots[BlindSpot(reason=reason, where=where, what=what)] = None
+        self.found.blind_spots[BlindSpot(reason=reason, where=where, what=what)] = None
 
     def _start_interpreter(self, interpreter: str, *, script: str) -> None:
         if interpreter.startswith(("/", "$")):
@@ -230,22 +216,24 @@ class _Walk:
             return path if entry is None else f"$SNAP/{entry.path}"
 
         named, given = self._calls.get(script.path, (f"$SNAP/{script.path}", ("$@",)))
-        return Values(self.variables, script=named, arguments=given, resolve=resolve)
+        return Values(
+            self.found.variables, script=named, arguments=given, resolve=resolve
+        )
 
     def _follow_shell_script(self, script: Entry, text: str) -> None:
-        known = len(self.called)
+        known = len(self.found.called)
         ends = [*self._follow_commands(script, text, self._values(script))]
-        tools = len(self.called) > known and "unnamed" not in ends
+        tools = len(self.found.called) > known and "unnamed" not in ends
         last = next((end for end in reversed(ends) if end != "other"), "other")
         lost = "computed" in ends or last == "unnamed"
         if lost or not ("run" in ends or tools):
-            self.followed = False
+            self.found.followed = False
             self._blind("computed-command", script.path)
             self._start_named_interpreters()
 
     def _start_named_interpreters(self) -> None:
         """Start the interpreters whose paths a script keeps, for it may run them."""
-        for value in self.variables.values():
+        for value in self.found.variables.values():
             name = posixpath.basename(value)
             if runtime_of(name) is not None:
                 known = self._paths.shipped(value) or self._paths.program(name)
@@ -272,7 +260,7 @@ class _Walk:
                 else:
                     ends.add(end)
             yield next(end for end in _ENDS if end in ends or end == _ENDS[-1])
-        self.variables.update(values.last())
+        self.found.variables.update(values.last())
 
     def _folder(self, path: str) -> str:
         """Return a script's current directory, relative to the payload."""
@@ -284,8 +272,9 @@ class _Walk:
     ) -> Iterator[End]:
         """Follow a file that a script reads as a part of itself."""
         for entry in self._named(path, script, self._folder(values.folder)):
-            if entry.path not in self.started:
-                self.started[entry.path] = entry
+            if entry.path not in self._calls:
+                self.found.started.append(entry)
+                self._calls[entry.path] = f"$SNAP/{entry.path}", ("$@",)
                 self._start_unseen(entry)
                 if posixpath.basename(entry.path) in _STARTED_UNSEEN:
                     yield "run"
@@ -340,7 +329,7 @@ class _Walk:
         if program is None:
             return runs
         if not (runs or started or "/" in command[0]):
-            self.called[program.path] = program
+            self.found.called[program.path] = program
             return False
         self._add(program, named=command[0], given=command[1:])
         return True
@@ -354,7 +343,7 @@ class _Walk:
         if runtime is None:
             return False
         invocation = Invocation(words=tuple(words), folder=folder)
-        self.invocations.append(invocation)
+        self.found.invocations.append(invocation)
         if not self._start_if_shipped(words[0]):
             entry = None if "/" in words[0] else self._paths.program(words[0])
             if entry is not None:
@@ -382,7 +371,8 @@ class _Walk:
         if word in _BUILT_IN or word.startswith("-"):
             return None
         if "/" not in word:
-            places = [f"{each}/{word}" for each in values.value("PATH").split(":")]
+            folders = values.last().get("PATH", "").split(":")
+            places = [f"{folder}/{word}" for folder in folders]
             found = filter(None, map(self._paths.shipped, places))
             return next(found, None) or self._paths.program(word)
         folder = self._folder(values.folder)

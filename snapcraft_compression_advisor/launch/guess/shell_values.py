@@ -112,10 +112,6 @@ class Values:
         """Return the likeliest value of each variable."""
         return {name: values[0] for name, values in self._values.items()}
 
-    def value(self, name: str) -> str:
-        """Return the likeliest value of a variable, empty if it has none."""
-        return next(iter(self._values.get(name, ())), "")
-
     def assign(self, name: str, text: str, *, append: bool = False) -> None:
         """Assign a text; what a variable had before may be another branch's value."""
         if name == "SNAP" or len(text) > MAX_CHARACTERS:

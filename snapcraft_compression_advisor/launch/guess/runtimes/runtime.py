@@ -89,29 +89,28 @@ class Invocation:
         return (argument,)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Programs:
-    """What an app starts.
+    """What an app starts, as far as it was followed.
 
-    :param started: programs, scripts and files that arguments name, in order.
-    :param words: of all commands, for what depends on arguments.
-    :param unresolved: programs that the payload doesn't hold.
-    :param followed: whether every program started is known; a script in another
+    :ivar started: programs, scripts and files that arguments name, in order.
+    :ivar words: of all commands, for what depends on arguments.
+    :ivar unresolved: programs that the payload doesn't hold.
+    :ivar followed: whether every program started is known; a script in another
         language than shell leaves that open.
-    :param blind_spots: what could not be followed.
-    :param invocations: of interpreters, by commands of the app and of shell scripts.
-    :param called: tools that shell scripts run by bare names.
-    :param variables: what shell scripts assign.
+    :ivar invocations: of interpreters, by commands of the app and of shell scripts.
+    :ivar called: tools that shell scripts run by bare names, by path.
+    :ivar variables: what shell scripts assign.
     """
 
-    started: tuple[Entry, ...]
-    words: tuple[str, ...]
-    unresolved: Mapping[str, Unresolved]
-    followed: bool
-    blind_spots: tuple[BlindSpot, ...] = ()
-    invocations: tuple[Invocation, ...] = ()
-    called: tuple[Entry, ...] = ()
-    variables: Mapping[str, str] = field(default_factory=dict)
+    started: list[Entry] = field(default_factory=list)
+    words: list[str] = field(default_factory=list)
+    unresolved: dict[str, Unresolved] = field(default_factory=dict)
+    followed: bool = True
+    blind_spots: dict[BlindSpot, None] = field(default_factory=dict)
+    invocations: list[Invocation] = field(default_factory=list)
+    called: dict[str, Entry] = field(default_factory=dict)
+    variables: dict[str, str] = field(default_factory=dict)
 
     def library_folders(self, environment: Mapping[str, str]) -> tuple[str, ...]:
         """Return where libraries are looked for first; PyInstaller sets its own."""
