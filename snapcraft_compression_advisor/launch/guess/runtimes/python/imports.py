@@ -68,7 +68,7 @@ def imported_names(
                 or (not fallbacks and block == b"except" and b"ImportError" in test)
             ):
                 skipped_beyond = indent
-            elif match["block"] in _DEPENDING and depends_beyond is None:
+            elif block in _DEPENDING and depends_beyond is None:
                 depends_beyond = indent
             continue
         if match["names"] is not None:
