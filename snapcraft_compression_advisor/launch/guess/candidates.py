@@ -32,7 +32,6 @@ from .families import (
     FamilyFiles,
     application_kind,
     opens_windows,
-    window_families,
 )
 from .own_files import is_data, own_files
 from .programs import find_programs
@@ -321,8 +320,8 @@ class Search:
                 opened[family.name] += 1
                 found = self._paths.file(entry.path)
                 if found is not None and opened[family.name] <= MAX_FAMILY_FILES:
-                    windowed = family.name in window_families() and not self._window
-                    way = family.name + (NO_WINDOW if windowed else "")
+                    unlikely = family.window and not self._window
+                    way = family.name + (NO_WINDOW if unlikely else "")
                     self._add(
                         found, way=way, role="plugin", needs=way, by=family.trigger
                     )

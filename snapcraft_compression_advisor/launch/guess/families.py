@@ -12,7 +12,6 @@ from collections import defaultdict
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from itertools import chain
 from typing import TYPE_CHECKING
 
 from ruamel.yaml import YAML
@@ -48,6 +47,7 @@ class Family:
     :param beside: whether ``folder`` is relative to the directory of the trigger.
     :param near: whether only a started program or what it links itself triggers it.
     :param opens: whether only what would open windows (:attr:`Trigger.opens`) does.
+    :param window: whether a program reads the files only if it opens a window.
     """
 
     name: str
@@ -57,6 +57,7 @@ class Family:
     beside: bool = False
     near: bool = False
     opens: bool = False
+    window: bool = False
 
     def triggered_by(self, trigger: Trigger) -> bool:
         """Return whether a trigger of its name makes it apply."""
@@ -64,16 +65,18 @@ class Family:
 
 
 @cache
-def _rules_of_file() -> dict[str, list[Family]]:
-    """Return the rules in ``families.yaml``, by their section, in their order."""
+def all_families() -> tuple[Family, ...]:
+    """Return all rules; if several name one file, the first counts."""
     text = files(__package__).joinpath("families.yaml").read_text(encoding="utf-8")
-    return {
-        section: [rule for group in groups for rule in _rules_of_group(**group)]
+    return tuple(
+        family
         for section, groups in YAML(typ="safe", pure=True).load(text).items()
-    }
+        for group in groups
+        for family in _families(window=section == "window", **group)
+    )
 
 
-def _rules_of_group(
+def _families(
     trigger: str,
     opened: Mapping[str, Sequence[str]],
     of: str = "",
@@ -90,18 +93,6 @@ def _rules_of_group(
             beside=beside,
             **limits,
         )
-
-
-@cache
-def all_families() -> tuple[Family, ...]:
-    """Return all rules; if several name one file, the first counts."""
-    return tuple(chain(*_rules_of_file().values()))
-
-
-@cache
-def window_families() -> frozenset[str]:
-    """Return the names of rules of what a program reads only if it opens a window."""
-    return frozenset(family.name for family in _rules_of_file()["window"])
 
 
 class FamilyFiles:
@@ -198,7 +189,7 @@ _WINDOW_KINDS = (
     ("SDL", r"libSDL\d?-\S+"),
     ("Tk", r"libtk\d\S*"),
 )
-_RUNTIME_KINDS = tuple((each.kind, each.mapped.pattern) for each in reversed(RUNTIMES))
+_RUNTIME_KINDS = tuple((each.kind, each.mapped) for each in reversed(RUNTIMES))
 PROGRAM = "plain program"
 OTHER_WINDOW = "other program with windows"
 UNREACHED_PROGRAM = "program behind a launcher that isn't followed"

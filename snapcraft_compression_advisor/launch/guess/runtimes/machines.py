@@ -35,8 +35,8 @@ more, and a smaller part of them is read."""
 MAX_PLUGINS = 1000
 """Of VLC; Debian ships some 370 of them."""
 
-_MONO = re.compile(r"(?:mono|cli)(?:-sgen|-boehm)?|libmono\S*\.so\S*")
-_NET = re.compile(r"dotnet|lib(?:hostfxr|coreclr)\.so")
+_MONO = r"(?:mono|cli)(?:-sgen|-boehm)?|libmono\S*\.so\S*"
+_NET = r"dotnet|lib(?:hostfxr|coreclr)\.so"
 _NAME = re.compile(rb"(?<=\0)[A-Za-z][\w.+-]{2,99}(?=\0)")
 _MAPPED_NAME = re.compile(rb"<dllmap\b[^>]{0,500}?\btarget=\"(?P<target>[^\">]+)\"")
 _ASSEMBLY = (".dll", ".exe")

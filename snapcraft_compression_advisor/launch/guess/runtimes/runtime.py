@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from dataclasses import dataclass, field
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,7 +14,6 @@ from ....squashfs.entry import EntryKind
 from ...launch_set import BlindSpot
 
 if TYPE_CHECKING:
-    import re
     from collections.abc import Collection, Iterator, Mapping
 
     from ....payload.inventory import Entry
@@ -132,9 +132,9 @@ class StartedApp:
     programs: Programs
     triggers: Collection[Trigger]
 
-    def runs(self, name: re.Pattern[str]) -> bool:
-        """Return whether it runs a program, or maps a library, of this name."""
-        return any(name.fullmatch(trigger.name) for trigger in self.triggers)
+    def runs(self, name: str) -> bool:
+        """Return whether it runs a program, or maps a library, that a pattern names."""
+        return any(re.fullmatch(name, trigger.name) for trigger in self.triggers)
 
     def source(self, entry: Entry, length: int = SOURCE_MAX_BYTES) -> bytes:
         """Return what is looked at of a file."""
@@ -151,10 +151,10 @@ class StartedApp:
             if path.endswith(suffixes) and entry.kind is EntryKind.FILE:
                 yield entry
 
-    def invocations(self, interpreter: re.Pattern[str]) -> Iterator[Invocation]:
-        """Yield the commands that run an interpreter of this name."""
+    def invocations(self, interpreter: str) -> Iterator[Invocation]:
+        """Yield the commands that run an interpreter that a pattern names."""
         for invocation in self.programs.invocations:
-            if interpreter.fullmatch(posixpath.basename(invocation.words[0])):
+            if re.fullmatch(interpreter, posixpath.basename(invocation.words[0])):
                 yield invocation
 
     def scripts(self, interpreter: str, suffix: str) -> tuple[Entry, ...]:
@@ -192,7 +192,7 @@ class StartedApp:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Runtime:
-    """A language's runtime.
+    """A language's runtime; names and paths are the texts of regular expressions.
 
     :param kind: what applications of this runtime are called, in priors and reports.
     :param mapped: names of the programs and libraries that make an app one of them.
@@ -211,9 +211,9 @@ class Runtime:
     """
 
     kind: str
-    mapped: re.Pattern[str]
+    mapped: str
     interpreter: str = ""
-    libraries: re.Pattern[str] | None = None
+    libraries: str = ""
     scripts: tuple[tuple[str, str], ...] = ()
     files: tuple[str, ...] = ()
     loader: str = ""
@@ -234,7 +234,7 @@ class Runtime:
         elif (
             scripts
             or app.runs(self.mapped)
-            or (self.libraries is not None and app.runs(self.libraries))
+            or (self.libraries and app.runs(self.libraries))
             or any(path.endswith(self.files) for path in app.payload.inventory.entries)
         ):
             yield from resolve_name(f"{__package__}.{self.loader}")(app)

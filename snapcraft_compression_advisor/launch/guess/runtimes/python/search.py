@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from typing import TYPE_CHECKING
 
 from .....payload.linkage import library_path
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 MOST_LIBRARIES = 8
 """Of a package, of which any may be opened; those with more choose among them."""
 
-_PROGRAM = re.compile(r"(?:lib)?python[\d.]*(?:\.so\S*)?")
+_PROGRAM = r"(?:lib)?python[\d.]*(?:\.so\S*)?"
 _NAMESPACE = "gi.repository."
 
 

@@ -44,7 +44,7 @@ LOADED_ENTRY_POINT = re.compile(
     rb"\s*[\"'](?P<group>[^\"'\n]+)[\"']\s*,\s*[\"'](?P<name>[^\"'\n]+)[\"']"
 )
 _METADATA = re.compile(r"(?:.*/)?(?P<name>[^/]+)\.(?:dist|egg)-info/entry_points\.txt")
-_INTERPRETER = re.compile(r"python[\d.]*")
+_INTERPRETER = r"python[\d.]*"
 _SEPARATORS = re.compile(r"[-_.]+")
 
 
