@@ -41,20 +41,22 @@ publish at PyPI, npm, Maven's and Go's, laid out as snapcraft does it and starte
 launchers in the forms that vendors use. The
 [sources](../../study/data/vendor-sources.yaml) were listed by kind before one of them
 was downloaded. A seed [drew](../../study/data/vendor-drawn.csv) the order of work, each
-one's launcher, and which are blind. A [second
-draw](../../study/data/vendor-drawn-2.csv) has a new blind set, of those left and of
-[more sources](../../study/data/vendor-sources-2.yaml). All were listed and drawn before
-one was built. The 24 that were there after a quarter of an hour were recorded: of 12
-kinds, none with windows, and none of .NET or Chromium, of which nothing was left. The
-guess had learnt from the first blind set by then. Each was built, recorded from mounts,
-and scored once by
+one's launcher, and which are blind. A
+[second](../../study/data/vendor-drawn-2.csv) and a
+[third draw](../../study/data/vendor-drawn-3.csv) have blind sets of those left and of
+[more](../../study/data/vendor-sources-2.yaml)
+[sources](../../study/data/vendor-sources-3.yaml), which were listed and drawn before
+one was built. The guess had learnt from the blind sets before. The third has the 50 of
+16 kinds that were there after 50 minutes: none of Electron, Chromium or Flutter, of
+which nothing that starts was left. Each was built, recorded from mounts, and scored
+once by
 
     sudo .venv/bin/python study/vendor_launches.py --trees TREES --cache CACHE --windows
     .venv/bin/python study/vendor_blind.py --trees TREES/blind
 
 The counts and intervals are of Debian's applications and of vendors' other half, with
-{by_hand} more that were chosen by hand, and since the second draw of the first blind
-set (`vendor_counts.py`): its ratios, and the counts of six of it. The base isn't part
+{by_hand} more that were chosen by hand, and of the blind sets before
+(`vendor_counts.py`): their ratios, and the counts of some. The base isn't part
 of these payloads, so there is one verdict, for a snap that is packed with xz, on the
 calibrated machine. The last column has Debian's blind set above, scored again by the
 guess of the first draw:
@@ -78,8 +80,8 @@ def vendor_lines(
     *before, scores = [draw for draw in draws if draw]
     yield INTRODUCTION.format(by_hand=by_hand)
     names = ["figure", "vendors' blind set", "at least", "aim"]
-    names += ["vendors' first blind set"] * len(before)
-    columns = [scores, *before]
+    names += [f"of draw {number}" for number in range(len(before), 0, -1)]
+    columns = [scores, *reversed(before)]
     if again:
         names.append("Debian's")
         columns.append(again)
