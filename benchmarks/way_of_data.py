@@ -40,11 +40,17 @@ class Way:
 
     def __init__(self) -> None:
         self.files: list[str] = []
+        self._importing = 0
 
     def follow(self, frame: FrameType, event: str, _argument: object) -> None:
-        """Take a call of a function, as :func:`sys.setprofile` reports it."""
+        """Take a call of a function, as :func:`sys.setprofile` reports it.
+
+        What modules call while they are imported is left out.
+        """
         code = frame.f_code
-        if event == "call" and code.co_flags & CO_OPTIMIZED:
+        if code.co_name == "<module>":
+            self._importing += {"call": 1, "return": -1}.get(event, 0)
+        elif event == "call" and not self._importing and code.co_flags & CO_OPTIMIZED:
             path = code.co_filename
             name = path.removeprefix(PACKAGE)
             if name != path and self.files[-1:] != [name]:

@@ -21,7 +21,7 @@ import pydantic
 from ruamel.yaml import YAML
 from typing_extensions import Self
 
-from ..codecs import CODECS
+from ..codecs import CODECS, CodecName
 from ..core.documents import DocumentKind
 from ..core.errors import UsageError
 from ..core.units import KIB, Interval
@@ -114,19 +114,16 @@ class _Storage(_Figures):
     source: Text
 
 
-class _Rates(_Figures):
-    """By codec; the one of xz scales those that aren't published."""
-
-    xz: _Rate
-    lzo: _Rate | None = None
-    gzip: _Rate | None = None
-    zstd: _Rate | None = None
-    lz4: _Rate | None = None
-
-
 class _Decompress(_Figures):
-    mb_per_s: _Rates
+    mb_per_s: dict[CodecName, _Rate]
     source: Text
+
+    @pydantic.model_validator(mode="after")
+    def _has_xz(self) -> Self:
+        if "xz" not in self.mb_per_s:
+            message = "mb_per_s: xz is missing, by which other codecs are scaled"
+            raise ValueError(message)
+        return self
 
 
 class _Repeated(SecondsRange):
@@ -170,8 +167,8 @@ def _scales(codec: str, mb_per_s: _Rate) -> Interval:
 
 def _profile(name: str) -> DeviceProfile:
     file = _KIND.check(_document(name), where=name)
-    mb_per_s = {codec: rate for codec, rate in file.decompress.mb_per_s if rate}
     times = file.decompressions_per_block
+    mb_per_s = {str(codec): rate for codec, rate in file.decompress.mb_per_s.items()}
     ends = (times.low, times.mid, times.high) if times else (1.0, 1.0, 1.0)
     repeated = Interval.around(*ends)
     low, mid, high = _scales("xz", mb_per_s["xz"]).ends
