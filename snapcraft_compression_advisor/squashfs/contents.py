@@ -32,10 +32,9 @@ stored bytes; if that isn't enough, half as much again is read."""
 class ContentsReader:
     """Reads data and fragment blocks of an image.
 
-    :param decompress: function that returns a compressed block's contents, of at most
-        so many bytes.
-    :param decompress_some: function that returns the first so many bytes of these;
-        ``None`` if a codec can't stop in the middle.
+    :param decompress: returns a compressed block's contents, of at most so many bytes.
+    :param decompress_some: returns the first so many bytes of these; ``None`` if a
+        codec can't stop in the middle.
     """
 
     def __init__(
@@ -75,24 +74,20 @@ class ContentsReader:
 
     def _read(self, block: ImageBlock, max_bytes: int, decompress: Decompress) -> bytes:
         """Return what a data or fragment block contains."""
-        raw = self._stored(block)
-        if block.is_stored:
-            return raw
-        try:
-            return decompress(raw, max_bytes)
-        except BadDataError as error:
-            reason = f"the block at {block.position} doesn't decompress"
-            raise damaged(self._file.where, reason, details=str(error)) from error
-
-    def _stored(self, block: ImageBlock) -> bytes:
-        """Return a block as it stands in the image."""
         position, stored_bytes = block.position, block.stored_bytes
         end = position + stored_bytes
         inside = position >= SUPERBLOCK_BYTES and end <= self._superblock.used_bytes
         if not inside or not 0 < stored_bytes <= self._superblock.block_bytes:
             reason = f"no block of {stored_bytes} bytes can be at {position}"
             raise damaged(self._file.where, reason)
-        return self._file.read(position, stored_bytes)
+        raw = self._file.read(position, stored_bytes)
+        if block.is_stored:
+            return raw
+        try:
+            return decompress(raw, max_bytes)
+        except BadDataError as error:
+            reason = f"the block at {position} doesn't decompress"
+            raise damaged(self._file.where, reason, details=str(error)) from error
 
     def fragment_block(self, index: int) -> ImageBlock:
         """Return the place of a fragment block, see ``Image.fragment_block``."""
@@ -138,11 +133,8 @@ class ContentsReader:
             yield self._tail(blocks)[max(0, offset - start) : end - start]
 
     def _position(self, blocks: FileBlocks, first: int) -> int:
-        """Return a block's position, counted on from the last read if possible.
-
-        A large file that is read piece by piece would else take a time that grows
-        with the square of its length.
-        """
+        """Return a block's position, counted on from the last read if possible."""
+        # Reading a large file piece by piece would else take the square of its length.
         reached, index, position = self._reached
         if reached is not blocks or index > first:
             index, position = 0, blocks.start
@@ -204,10 +196,7 @@ class KeptBlocks:
         *,
         read: Callable[[int], bytes],
     ) -> bytes:
-        """Return the beginning of a block, as long as wanted or longer.
-
-        :param read: function that returns so many bytes of its contents.
-        """
+        """Return the beginning of a block, as long as wanted or longer."""
         with self._lock:
             kept = self._kept.get(block, b"")
             if len(kept) >= wanted_bytes and kept:

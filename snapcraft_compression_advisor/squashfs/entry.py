@@ -60,7 +60,6 @@ class FragmentTail:
 
     :param index: number of the fragment block in the image, from 0.
     :param offset: bytes from the start of that block's contents.
-    :param size_bytes: length of the tail, less than a block.
     """
 
     index: int

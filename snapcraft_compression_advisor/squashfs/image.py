@@ -188,17 +188,11 @@ class Image:
         return self._contents.block(block)
 
     def stored_data(self, position: int, length: int) -> bytes:
-        """Return bytes of the image as they stand there, to compare stored blocks.
-
-        :param position: bytes from the image's start.
-        """
+        """Return bytes of the image as they stand there, to compare stored blocks."""
         return self._file.read(position, length)
 
     def fragment_block(self, index: int) -> ImageBlock:
-        """Return the place of a fragment block.
-
-        :param index: number from 0 to ``superblock.fragment_count`` less one.
-        """
+        """Return the place of a fragment block, counted from 0."""
         return self._contents.fragment_block(index)
 
     def read(self, entry: ImageEntry, offset: int, length: int) -> bytes:
@@ -206,7 +200,6 @@ class Image:
 
         No more than the range and a few blocks are held in memory.
 
-        :param offset: bytes from the file's start.
         :raises ValueError: if the entry isn't a file, or the range is negative.
         """
         if entry.blocks is None or offset < 0 or length < 0:

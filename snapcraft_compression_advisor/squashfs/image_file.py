@@ -89,7 +89,6 @@ class ImageFile:
 def damaged(where: str, finding: str, *, details: str | None = None) -> BadDataError:
     """Return the error of a damaged or forged image, to be raised.
 
-    :param where: path of the image, as messages show it.
     :param finding: contradiction of the format, in the kernel's words.
     """
     return BadDataError(

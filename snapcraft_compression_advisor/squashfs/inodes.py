@@ -66,7 +66,6 @@ class Listing(NamedTuple):
 
     :param block: position of a metadata block, from the table's start.
     :param offset: bytes from the start of that block's contents.
-    :param size_bytes: length of the entries' records.
     """
 
     block: int
@@ -89,8 +88,6 @@ class InodeTable:
     """The inodes of an image, by reference.
 
     :param ids: user and group ids, which inodes name by index.
-    :ivar contents: the table as it stands in the image, decompressed.
-    :ivar size_bytes: length of the table's contents.
     :raises BadDataError: if the superblock's number of inodes doesn't fit in it.
     """
 

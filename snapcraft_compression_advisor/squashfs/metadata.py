@@ -48,11 +48,7 @@ class MetadataTable(NamedTuple):
     offsets: dict[int, int]
 
     def locate(self, block: int, offset: int) -> int | None:
-        """Return the position in ``contents`` of a reference of the format, if any.
-
-        :param block: position of a metadata block, from the table's start.
-        :param offset: bytes from the start of that block's contents.
-        """
+        """Return the position in ``contents`` of a reference of the format, if any."""
         start = self.offsets.get(block)
         if start is None or offset >= min(
             METADATA_BLOCK_BYTES, len(self.contents) - start
@@ -149,7 +145,6 @@ class MetadataReader:
     def index(self, name: str, start: int, size_bytes: int) -> tuple[int, ...]:
         """Return the positions of an indexed table's metadata blocks.
 
-        :param size_bytes: length of the table's contents.
         :raises BadDataError: if the index isn't inside of the image, or its
             positions don't ascend as blocks that stand side by side do.
         """
@@ -169,7 +164,6 @@ class MetadataReader:
     def indexed(self, name: str, start: int, size_bytes: int) -> bytes:
         """Return the contents of a table that is found through an index.
 
-        :param size_bytes: required length of the contents.
         :raises BadDataError: if the table is broken or of another size.
         """
         positions = self.index(name, start, size_bytes)

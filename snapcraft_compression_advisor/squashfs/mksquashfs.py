@@ -35,11 +35,7 @@ class DiskFullError(StorageError):
 
 
 def pack_options(codec: str) -> tuple[str, ...]:
-    """Return the options of ``snap pack``, up to its exclude file.
-
-    :param codec: a name of mksquashfs's ``-comp``, or ``none`` for an image
-        that holds everything uncompressed.
-    """
+    """Return the options of ``snap pack`` with a codec, up to its exclude file."""
     chosen = CODECS[codec].pack_options if codec in CODECS else ("-comp", codec)
     return ("-noappend", *chosen, "-no-fragments", "-no-progress")
 
@@ -84,10 +80,9 @@ def pack(
 ) -> None:
     """Pack a directory precisely as ``snap pack`` does.
 
-    :param image: the image to write; one that is there is replaced.
+    :param image: path to write; an image that is there is replaced.
     :raises ToolError: if mksquashfs is missing or fails.
-    :raises DiskFullError: if the disk is full.
-    :raises StorageError: if files vanish meanwhile, or the disk fails.
+    :raises StorageError: if files vanish meanwhile, or the disk is full or fails.
     """
     command = (
         "mksquashfs",
@@ -117,9 +112,8 @@ def unpack(image: Path, directory: Path) -> None:
     """Unpack an image into a directory that isn't there yet.
 
     :raises ToolError: if unsquashfs is missing.
-    :raises DiskFullError: if the disk is full.
-    :raises StorageError: if the disk fails, or unsquashfs refuses to work with so
-        much or so little memory.
+    :raises StorageError: if the disk is full or fails, or unsquashfs refuses to work
+        with so much or so little memory.
     :raises BadDataError: if the image is broken.
     """
     command = ("unsquashfs", "-no-progress", "-d", str(directory), str(image))
@@ -143,8 +137,7 @@ def unpack(image: Path, directory: Path) -> None:
 def check_refusal(output: str, message: str) -> None:
     """Refuse to take a machine that unsquashfs doesn't work on for a broken image.
 
-    :param message: what it can't do.
-    :raises StorageError: if that is what it says.
+    :raises StorageError: if that is what unsquashfs prints.
     """
     if refusal := _REFUSAL.search(output):
         message += f" on this machine: {refusal[0].strip()}"
@@ -206,9 +199,9 @@ def _check(status: int, output: str, command: Sequence[str]) -> None:
             "disk.",
         )
     _check_disk(output, f"{command[0]} could not read or write")
-    how = f"failed with exit status {status}"
-    if status < 0:
-        how = f"was ended by signal {-status}"
+    how = f"was ended by signal {-status}"
+    if status > 0:
+        how = f"failed with exit status {status}"
     message = f"{command[0]} {how}"
     raise ToolError(
         message,

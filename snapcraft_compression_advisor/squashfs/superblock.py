@@ -113,9 +113,8 @@ def _check_tables(superblock: Superblock, *, image_bytes: int, where: str) -> No
 
 
 def parse_superblock(raw: bytes, *, image_bytes: int, where: str) -> Superblock:
-    """Return the superblock of an image.
+    """Return the superblock in an image's first 96 bytes.
 
-    :param raw: first 96 bytes of the image; more are ignored.
     :param image_bytes: size of the image's file, in which the tables must lie.
     :raises BadDataError: if it is no squashfs 4.0 image, or contradicts itself.
     """

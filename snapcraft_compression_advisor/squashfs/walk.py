@@ -109,13 +109,10 @@ class Walk:
         return path
 
     def _children(self, listing: Listing) -> Iterator[tuple[str, int]]:
-        """Return a directory's entries in the order of their names' bytes.
+        """Return a directory's names in the order of their bytes, and inode references.
 
-        No two directories share a listing.
-
-        :returns: name, and reference of the inode (see ``InodeTable.read``).
-        :raises BadDataError: if the listing is broken, or its names don't ascend (the
-            kernel's look-up relies on it), or one is a name that no directory can have.
+        No two directories share a listing, and names ascend: the kernel's look-up
+        relies on it.
         """
         self._listing_bytes_left -= listing.size_bytes
         if self._listing_bytes_left < 0:

@@ -152,27 +152,21 @@ def take_census(
 
 
 def most_blocks(payload: Payload, layout: Layout) -> float:
-    """Return how many blocks may be read of a payload: no limit but for a far one.
-
-    Blocks are drawn by their lengths, so one takes what a byte does in the whole image,
-    times the block's length.
-    """
+    """Return how many blocks may be read of a payload: no limit but for a far one."""
     if not (isinstance(payload, SnapPayload) and payload.is_far):
         return math.inf
     raw_bytes = layout.raw_bytes().astype(np.float64)
     total = raw_bytes.sum()
     if not total:
         return math.inf
+    # Blocks are drawn by their lengths, so one takes what a byte does in the image.
     stored_share = min(1.0, payload.image.image_bytes / total)
     drawn_bytes = stored_share * float((raw_bytes**2).sum() / total)
     return float(max(LEAST_FAR_BLOCKS, FAR_BYTES // drawn_bytes))
 
 
 def _packed_alike(payload: SnapPayload, layout: Layout) -> bool:
-    """Return whether a snap has the blocks that ``snap pack`` would make.
-
-    One with other block sizes, with fragments or with options of its own doesn't.
-    """
+    """Return whether a snap has the blocks that ``snap pack`` would make."""
     superblock = payload.image.superblock
     if superblock.uncompressed_data or payload.image.compressor_options is not None:
         return False

@@ -192,8 +192,7 @@ def estimate_total(
 
     :param phases: from all blocks to those looked at most closely.
     :param stored_bytes: what the codec makes of each block of the sample.
-    :param model: predicts its sizes from the closest look; without one, the sample
-        alone tells how they follow from it.
+    :param model: without one, the sample alone tells how sizes follow from the look.
     """
     z = ALONE_CONFIDENCE_Z if model is None else CONFIDENCE_Z
     if not len(sample.members):
@@ -265,14 +264,7 @@ def _regress(phase: Phase, known: _Known) -> tuple[NDArray[np.float64], Misses]:
 def _correct(
     phase: Phase, known: _Known, model: BlockModel
 ) -> tuple[NDArray[np.float64], Misses]:
-    """Predict by a model, corrected by what it misses of the known blocks.
-
-    A payload's bias is one of many, whose spread is known from payloads left out
-    (:attr:`BlockModel.bias`). Few blocks tell it less well than that, so what they say
-    counts in proportion (an empirical Bayes estimator). If they show more than chance
-    explains, the spread is at least the rest: a payload unlike those of the fit isn't
-    taken for one of them.
-    """
+    """Predict by a model, corrected by what it misses of the known blocks."""
     places = phase.places_of(known.members)
     predicted = np.where(phase.zeros, 0.0, model.predict(phase.ratios, phase.raw_bytes))
     bytes_each = known.weights * phase.raw_bytes[places]
@@ -295,7 +287,13 @@ def _correct(
 def _bias(
     missed: NDArray[np.float64], expected: NDArray[np.float64], model: BlockModel
 ) -> tuple[float, NDArray[np.float64]]:
-    """Return a model's bias on a payload, and deviations that tell its error."""
+    """Return a model's bias on a payload, and deviations that tell its error.
+
+    The bias is one of many, whose spread is known from payloads left out. Few blocks
+    tell it less well than that, so what they say counts in proportion (an empirical
+    Bayes estimator). If they show more than chance explains, the spread is at least the
+    rest: a payload unlike those of the fit isn't taken for one of them.
+    """
     count, total = len(missed), float(expected.sum())
     if not count or not total:
         return 0.0, missed

@@ -38,9 +38,7 @@ def run_exact_trial(
     progress: Progress,
     names: Sequence[str] = tuple(CODECS),
 ) -> TrialResult:
-    """Pack a payload with every codec and look at the images.
-
-    Images are written to a temporary directory (``TMPDIR``), one at a time.
+    """Pack a payload with every codec, one at a time in ``TMPDIR``.
 
     :raises ToolError: if mksquashfs is missing or fails.
     :raises StorageError: if the disk is too small, or files vanish.
