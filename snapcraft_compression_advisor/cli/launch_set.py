@@ -146,7 +146,7 @@ class PrefetchCommand(Command):
                     timeout_s=parsed_args.timeout or LAUNCH_TIMEOUT_S,
                 )
             if target is not None:
-                for file in write_files(target, plan, payload.snap):
+                for file in write_files(target, plan.app, plan.ranges, payload.snap):
                     note(f"Written: {file}")
             chain = payload.snap.apps[plan.app].command_chain
             snap = payload.snap.name

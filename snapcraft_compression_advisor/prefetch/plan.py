@@ -22,11 +22,7 @@ _SEED = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrefetchRange:
-    """Adjacent data blocks of a file.
-
-    :param path: relative to the payload.
-    :param first: number of a block of 128 KiB.
-    """
+    """Adjacent data blocks of 128 KiB of a file, both ends included."""
 
     path: str
     first: int
@@ -38,8 +34,6 @@ class PrefetchPlan:
     """What is read ahead of an app.
 
     :param ranges: in the order of the image.
-    :param blocks: how many these are.
-    :param raw_bytes: uncompressed.
     :param left_out_bytes: that the launch reads and that exceed the budget.
     :param fitting_share: of the profile's blocks that the payload has.
     """
@@ -52,11 +46,6 @@ class PrefetchPlan:
     left_out_bytes: int
     fitting_share: float
 
-    @property
-    def list_text(self) -> str:
-        """The list, as the program that is started first reads it."""
-        return list_text(self.ranges)
-
 
 def list_text(ranges: Sequence[PrefetchRange]) -> str:
     """Return ranges as the program that is started first reads them."""
@@ -68,10 +57,9 @@ def plan_prefetch(
 ) -> PrefetchPlan:
     """Choose what is read ahead of a launch.
 
-    Programs and libraries come first where the budget doesn't suffice: a launch links
+    Programs and libraries come first if the budget doesn't suffice: a launch links
     before it reads anything else.
 
-    :param profile: of a launch, of this build or of another one.
     :raises UsageError: if the snap doesn't have the app.
     :raises BadDataError: if the payload has nothing of the profile.
     """
@@ -134,11 +122,7 @@ def wrong_ranges(payload: Payload, plan: PrefetchPlan) -> tuple[PrefetchRange, .
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Block:
-    """A block of a file.
-
-    :param place: in the image.
-    :param number: in the file.
-    """
+    """A block by its number in the image (``place``) and in its file."""
 
     place: int
     path: str

@@ -15,7 +15,7 @@ from ..core.child import run_child
 from ..core.errors import BadDataError, StorageError, ToolError
 from ..payload.elf import read_elf
 from ..payload.snap_yaml import SNAP_YAML, SNAP_YAML_PATH, SnapMetadata
-from .plan import PrefetchPlan, PrefetchRange, list_text
+from .plan import PrefetchRange, list_text
 
 SOURCE = Path(__file__).with_name("prefetch.c")
 FOLDER = "prefetch"
@@ -37,7 +37,6 @@ _EXECUTABLE = 0o755
 def compile_program(target: Path, snap: SnapMetadata) -> None:
     """Compile the program for a snap.
 
-    :param target: the file to write.
     :raises ToolError: if there is no compiler, or it makes programs for another
         machine than the snap's.
     """
@@ -83,29 +82,21 @@ def _check_machine(target: Path, snap: SnapMetadata, words: Sequence[str]) -> No
 
 
 def write_files(
-    folder: Path,
-    plan: PrefetchPlan,
-    snap: SnapMetadata,
-    ranges: Sequence[PrefetchRange] | None = None,
-    *,
-    name: str | None = None,
+    folder: Path, name: str, ranges: Sequence[PrefetchRange], snap: SnapMetadata
 ) -> tuple[Path, Path]:
     """Write the program and its list into a directory, as the snap is to have them.
 
     :param folder: that stands for the snap's root.
-    :param ranges: of the list, in place of the plan's.
-    :param name: of both, in place of the app's.
     :returns: both files.
     :raises AdvisorError: if they can't be written or compiled.
     """
-    program = folder / FOLDER / (name or plan.app)
+    program = folder / FOLDER / name
     listed = program.with_name(f"{program.name}.list")
     try:
         program.parent.mkdir(parents=True, exist_ok=True)
         compile_program(program, snap)
         program.chmod(_EXECUTABLE)
-        text = plan.list_text if ranges is None else list_text(ranges)
-        listed.write_text(text, encoding="utf-8")
+        listed.write_text(list_text(ranges), encoding="utf-8")
     except OSError as error:
         message = f"Cannot write to {str(program.parent)!r}: {error.strerror}"
         raise StorageError(

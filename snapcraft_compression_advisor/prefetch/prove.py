@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from ..capture.recordings import Told
 
 WITHOUT, WITH, WRONG = "without", "with", "wrong"
-_WRONG_NAME = "{}-wrong"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,8 +32,7 @@ class PrefetchProof:
     """Cold and warm launches without reading ahead, with it, and with a wrong list.
 
     :param storage: where the image was.
-    :param kernel: its release.
-    :param modes: how it reads squashfs, as far as that is known.
+    :param modes: how the kernel reads squashfs, as far as that is known.
     :param processors: that the launches could use.
     :param cold_s: by ``without``, ``with``, ``wrong``; in the order of the rounds.
     :param warm_s: right after those.
@@ -91,17 +89,15 @@ def prove_prefetch(  # noqa: PLR0913 # what, and how
 ) -> PrefetchProof:
     """Launch an app from one image in all three ways, in turns.
 
-    :param codec: of the image.
     :param until: what ends a launch, as in a policy.
-    :param timeout_s: after which it has failed.
     :param scratch: where the copy and the image go, in memory or on the disk to prove
         it for; the system's temporary directory by default.
     :raises AdvisorError: if the app can't be started, or there is no room.
     """
     with payload_copy(payload, scratch) as tree:
-        write_files(tree, plan, payload.snap)
-        wrong, others = _WRONG_NAME.format(plan.app), wrong_ranges(payload, plan)
-        write_files(tree, plan, payload.snap, others, name=wrong)
+        write_files(tree, plan.app, plan.ranges, payload.snap)
+        wrong, others = f"{plan.app}-wrong", wrong_ranges(payload, plan)
+        write_files(tree, wrong, others, payload.snap)
         add_to_command_chain(tree, plan.app)
         with (
             open_payload(tree) as changed,

@@ -84,11 +84,7 @@ def odd_flags(flags: int, *, expected: int = SNAP_FLAGS) -> tuple[str, ...]:
 
 
 def list_differences(first: Path, image: Image, second: Path) -> tuple[Difference, ...]:
-    """Return the differences of two images: superblock, files, data, end.
-
-    :param first: path of ``image``.
-    :param second: path of its repack.
-    """
+    """Return the differences of an image at a path and its repack at another."""
     with Image.open(second) as again:
         return tuple(_differences(first, image, second, again))
 

@@ -20,7 +20,6 @@ from itertools import islice
 from pathlib import Path
 
 from ..codecs import CODECS
-from ..codecs.codec import Codec
 from ..core.errors import BadDataError, UsageError
 from ..core.units import MIB
 from ..payload.inventory import Entry, Inventory
@@ -73,7 +72,6 @@ class Recompressed:
 
     :param tried: number of blocks.
     :param differing: a file whose block came out otherwise; ``None`` if none did.
-    :param library: name and version.
     """
 
     tried: int
@@ -97,16 +95,13 @@ class EntryFault:
 class Packing:
     """Facts on how an image was packed.
 
-    :param image_bytes: size of the file.
     :param padded_bytes: end of mksquashfs's own padding.
     :param trailing_zeros: whether nothing but zeros stands behind the used bytes.
-    :param compressor_options: the block of options; ``None`` if there is none.
     :param owners: entries that don't belong to root.
     :param modes: entries of a kind or mode that apps don't ship.
     :param order: the first file whose data aren't in mksquashfs's order.
     :param numbers: the first entry whose inode isn't.
     :param zeros: a file with a block of zeros that isn't sparse, if one was found.
-    :param recompressed: blocks that were compressed again.
     """
 
     superblock: Superblock
@@ -151,9 +146,8 @@ def look_at_packing(payload: Payload) -> Packing | None:
 def inspect_packing(image: Image, entries: Sequence[ImageEntry]) -> Packing:
     """Look at how an image was packed: all tables, and a few data blocks.
 
-    :param entries: entries of a walk over the image.
+    :param entries: of a walk over the image.
     :raises BadDataError: if the image is broken.
-    :raises StorageError: if reading fails.
     """
     used = image.superblock.used_bytes
     return Packing(
@@ -229,11 +223,9 @@ def _mode_fault(entry: ImageEntry | Entry) -> str | None:
 def find_order_fault(image: Image, entries: Sequence[ImageEntry]) -> EntryFault | None:
     """Return the first file whose data aren't in the place that mksquashfs gives them.
 
-    Images with fragments are left out: those have blocks between the files'.
-
-    :param entries: entries in the order of the walk.
+    :param entries: in the order of the walk.
     """
-    if image.superblock.fragment_count:
+    if image.superblock.fragment_count:  # then blocks stand between the files'
         return None
     end = SUPERBLOCK_BYTES
     if image.compressor_options is not None:
@@ -297,9 +289,12 @@ def recompress_some(image: Image, entries: Sequence[ImageEntry]) -> Recompressed
     chosen = _spread([each for each in last if each[1].is_stored], _TRIED_STORED)
     others = [each for each in last if not each[1].is_stored]
     chosen += _spread(others, TRIED_BLOCKS - len(chosen))
-    differing = next(
-        (path for path, block in chosen if _differs(image, block, codec)), None
-    )
+    differing, block_bytes = None, image.superblock.block_bytes
+    for path, block in chosen:
+        again = codec.compress(image.read_block(block), block_bytes=block_bytes)
+        if again != image.stored_data(block.position, block.stored_bytes):
+            differing = path
+            break
     return Recompressed(
         tried=len(chosen), differing=differing, library=codec.implementation
     )
@@ -332,20 +327,9 @@ def _spread(
     return list(items[::step][:count])
 
 
-def _differs(image: Image, block: ImageBlock, codec: Codec) -> bool:
-    contents = image.read_block(block)
-    again = codec.compress(contents, block_bytes=image.superblock.block_bytes)
-    return again != image.stored_data(block.position, block.stored_bytes)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreviousSnap:
-    """A snap that was published before.
-
-    :param path: path as in the command.
-    :param name: name in its snap.yaml.
-    :param image_bytes: size of its file.
-    """
+    """A snap that was published before."""
 
     path: str
     name: str

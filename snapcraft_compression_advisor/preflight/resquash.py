@@ -94,10 +94,7 @@ def repack_options(codec: str, snap_type: str) -> tuple[str, ...]:
 
 
 def pack_again(payload: Payload, *, progress: Progress) -> Resquash | None:
-    """Return the repack of a built snap; ``None`` for a prime directory.
-
-    :raises AdvisorError: see :func:`resquash`.
-    """
+    """Return the repack of a built snap; ``None`` for a prime directory."""
     if not isinstance(payload, SnapPayload):
         progress(f"{payload.path.name} isn't packed, so it can't be repacked")
         return None
@@ -181,13 +178,8 @@ def _unpack(command: tuple[str, ...], image: Path, tree: Path) -> None:
 
 
 def _owner_keeper(snap_type: str) -> Callable[[str, Path], tuple[str, ...]]:
-    """Return a function of the words before a tool that keep owners and devices.
-
-    An app is packed with ``-all-root``, so they don't matter. Else it needs root, or
-    fakeroot, as the store's review has it.
-
-    :raises ToolError: if there is neither.
-    """
+    """Return a function of the words before a tool that keep owners and devices."""
+    # An app is packed with -all-root. Else it takes root, or fakeroot as in the review.
     if snap_type not in SYSTEM_SNAP_TYPES or os.geteuid() == 0:
         return lambda _option, _scratch: ()
     if shutil.which("fakeroot") is None:

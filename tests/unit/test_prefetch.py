@@ -29,6 +29,7 @@ from snapcraft_compression_advisor.payload.snap_yaml import (
 )
 from snapcraft_compression_advisor.prefetch.plan import (
     PrefetchPlan,
+    list_text,
     plan_prefetch,
     wrong_ranges,
 )
@@ -75,7 +76,7 @@ def payload_of(files: Mapping[str, bytes] = FILES) -> MemoryPayload:
 
 
 def lines(plan: PrefetchPlan) -> list[str]:
-    return plan.list_text.splitlines()
+    return list_text(plan.ranges).splitlines()
 
 
 def test_list_has_the_blocks_in_the_order_of_the_image() -> None:
