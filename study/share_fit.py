@@ -1,4 +1,4 @@
-"""The constants of ``launch/traced_share.py``, from launches recorded in two ways.
+"""The constants of ``launch/fit.py``, from launches recorded in two ways.
 
 Blocks that are only mapped: launches recorded by strace, which an earlier version did,
 and by residency. Directories: launches recorded from a mount and from a directory.
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.core.units import Interval
-from snapcraft_compression_advisor.launch.traced_share import read_interval
+from snapcraft_compression_advisor.launch.fit import read_interval
 from static_folds import STUDENT_95
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def prediction(ratios: Sequence[float]) -> Interval:
 
 
 def traces_fitted(rows: Sequence[TracedRow]) -> dict[str, Interval]:
-    """Return the shares of ``launch/traced_share.py``.
+    """Return the shares of ``launch/fit.py``.
 
     Only launches that mapped files tell anything of mapped files. How far one file
     may be off is what the worst of all was, those that check among them.
@@ -187,7 +187,7 @@ def _shared(row: DirectoryRow, other: str, common: str) -> float:
 
 
 def directories_fitted(rows: Sequence[DirectoryRow]) -> dict[str, Interval]:
-    """Return the shares of a directory in ``launch/traced_share.py``."""
+    """Return the shares of a directory in ``launch/fit.py``."""
     return {
         f"DIRECTORY_{name}_SHARE": prediction(
             [int(row[f"mount_{kind}"]) / int(row[f"directory_{kind}"]) for row in rows]

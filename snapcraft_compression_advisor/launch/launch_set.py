@@ -155,10 +155,8 @@ class GuessBasis:
     :param kind: of application, by its toolkit or run time.
     :param recorded: applications of that kind whose launches were recorded, and what
         each read per byte that was expected without it.
-    :param blind_spots: what the guess could not follow, if its interval is wider for
-        it.
-    :param reference: recorded applications that files were guessed by in place of what
-        could not be followed, likewise.
+    :param blind_spots: what the guess could not follow, if that widens its interval.
+    :param reference: recorded applications that files were guessed by in place of that.
     """
 
     kind: str
@@ -235,8 +233,7 @@ def select_apps(
     Those requested; else the app that is named after the snap; else those with a
     desktop file; else all that have a command.
 
-    :returns: names, the deciding one first, and the reason in words; no names
-        for a snap without apps.
+    :returns: names, the deciding one first, and the reason in words.
     :raises UsageError: if the snap has no app of a requested name.
     """
     if requested:
@@ -245,11 +242,9 @@ def select_apps(
         return tuple(dict.fromkeys(requested)), "named on the command line"
     if snap.name in snap.apps:
         return (snap.name,), "named after the snap"
-    with_desktop_file = tuple(
-        name for name in snap.apps if has_desktop_file(snap, inventory, name)
-    )
-    if with_desktop_file:
-        return with_desktop_file, "with a desktop file"
+    shown = tuple(app for app in snap.apps if has_desktop_file(snap, inventory, app))
+    if shown:
+        return shown, "with a desktop file"
     return tuple(snap.apps), "all apps of the snap"
 
 
@@ -271,10 +266,7 @@ def desktop_file(snap: SnapMetadata, inventory: Inventory, name: str) -> str | N
 
 
 def check_app(snap: str, apps: Collection[str], name: str) -> None:
-    """Check that a snap has an app.
-
-    :raises UsageError: if it has none of that name.
-    """
+    """Raise a :class:`UsageError` if a snap has no app of a name."""
     if name in apps:
         return
     near = difflib.get_close_matches(name, apps, n=1)

@@ -63,11 +63,7 @@ class LaunchEstimate:
 
     @property
     def added_s(self) -> Interval:
-        """All together.
-
-        What is uncertain of the device has nothing to do with what is uncertain of the
-        launch, so the interval takes the root of the sum of their squares.
-        """
+        """All together; what is uncertain of device and launch is independent."""
         return combined(total_s, self.figures)
 
     @property
@@ -118,10 +114,7 @@ def estimate_launch(
 def cost_of_blocks(
     sums: BlockSums, launch_set: LaunchSet, codec: str, device: DeviceProfile
 ) -> LaunchEstimate:
-    """Estimate what blocks cost on a device.
-
-    :param sums: of the blocks of the launch set in the codec's image.
-    """
+    """Estimate what a launch set's blocks cost on a device."""
     decompress = block_cost(
         device.decompress[codec],
         sums.compressed_blocks,
@@ -161,9 +154,9 @@ def block_cost(
 def seconds_saved(slow: LaunchEstimate, fast: LaunchEstimate) -> Interval:
     """Return what one codec saves against another in a launch on the same device.
 
-    Device and launch are the same for both. So each part's difference is taken on a
-    fast, a middling and a slow device; a fast processor may sit beside a slow disk, and
-    neither says how large the launch is, so these are combined like independent errors.
+    Device and launch are the same for both, so each part's difference is taken on a
+    fast, a middling and a slow device. A fast processor may sit beside a slow disk, and
+    neither says how large the launch is: these errors are independent.
     """
     return combined(total_s, saved_figures(slow, fast))
 
@@ -271,8 +264,11 @@ class ExpectedBlocks:
         shares, raw = self.shares[filled], blocks.raw_bytes[numbers]
         compressed = blocks.compressed[numbers]
         unpacked = np.where(compressed, shares, 0.0)
+        stretches, before = self.stretches[filled], np.zeros(len(shares))
+        goes_on = stretches[1:] == stretches[:-1]
+        before[1:][goes_on] = shares[:-1][goes_on]  # 0 for the first of a stretch
         return BlockSums(
-            runs=expected_runs(shares, self._before(filled)),
+            runs=expected_runs(shares, before),
             blocks=float(shares.sum()),
             raw_bytes=float((shares * raw).sum()),
             stored_bytes=float((shares * stored).sum()),
@@ -288,17 +284,6 @@ class ExpectedBlocks:
             self.files, weights=stored, minlength=self.file_count
         ).tolist()
         return by_file
-
-    def _before(self, filled: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """Return for each of some blocks the share of the one before it.
-
-        That is 0 for the first of a stretch. What isn't among them ends no stretch.
-        """
-        shares, stretches = self.shares[filled], self.stretches[filled]
-        before = np.zeros(len(shares))
-        goes_on = stretches[1:] == stretches[:-1]
-        before[1:][goes_on] = shares[:-1][goes_on]
-        return before
 
 
 def expect_blocks(launch_set: LaunchSet, places: BlockPlaces) -> ExpectedBlocks:

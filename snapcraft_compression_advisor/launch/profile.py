@@ -124,7 +124,6 @@ class RecordedLaunch(_Model):
     :param cold_s: from right before exec to the event.
     :param processors: that the launch could use.
     :param kernel: its release.
-    :param kernel_modes: how it reads squashfs.
     :param read_ahead_kb: of the mount; or of the mount whose reads were worked out.
     :param storage: where the image lay: ``memory`` means that reading it cost no
         more than copying it.

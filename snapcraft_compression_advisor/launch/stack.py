@@ -36,10 +36,10 @@ class StackPart:
     """What a launch reads of one snap.
 
     :param codec: that its image has; ``None`` if it isn't known.
-    :param payload: to be read; ``None`` if only a recording names it.
+    :param payload: ``None`` if only a recording names the snap.
     :param judged: whether the advice is about this snap.
     :param estimates: by device and codec; none if it can't be read.
-    :param lzo_less_xz_bytes: what lzo adds to its image, if that was found out.
+    :param lzo_less_xz_bytes: what lzo adds to its image, if that is known.
     """
 
     role: Role
@@ -52,10 +52,7 @@ class StackPart:
     lzo_less_xz_bytes: Interval | None = None
 
     def packed_as(self, codec: str | None) -> str:
-        """Return the codec whose cost it has; what snapcraft takes if it isn't known.
-
-        :param codec: that it is packed with, if that is known.
-        """
+        """Return the codec whose cost it has: by default what snapcraft takes."""
         estimates = next(iter(self.estimates.values()), {})
         return codec if codec in estimates and codec is not None else _USUAL_CODEC
 
@@ -90,10 +87,9 @@ def split(
 def find_parts(
     payload: Payload, app: str, profile: LaunchProfile | None
 ) -> tuple[tuple[StackPart, ...], FittedProfile | None]:
-    """Find what a launch reads: recorded where a profile tells, else guessed.
+    """Find what a launch reads: recorded if a profile tells, else guessed.
 
     :param payload: a snap, or a stack of them.
-    :param profile: of the app.
     :returns: a part for each snap, the app's own first, and how the profile fits that.
     """
     layers = layers_of(payload)
@@ -165,17 +161,18 @@ def average(launches: Sequence[tuple[float, LaunchSet]]) -> LaunchSet:
     """
     sets = [launch_set for _, launch_set in launches]
 
-    def mean(shares: Sequence[Interval]) -> Interval:
-        weighted = zip((weight for weight, _ in launches), shares, strict=True)
-        return reduce(add, (share * weight for weight, share in weighted))
+    def mean(name: str) -> Interval:
+        parts = [getattr(each, name) * weight for weight, each in launches]
+        found: Interval = reduce(add, parts)
+        return found
 
     return LaunchSet(
         app=AVERAGE_CONSUMER,
         source="static" if any(s.source == "static" for s in sets) else "recorded",
         files=tuple(_average_files(launches)),
-        read_share=mean([each.read_share for each in sets]),
-        seek_share=mean([each.seek_share for each in sets]),
-        waited_share=mean([each.waited_share for each in sets]),
+        read_share=mean("read_share"),
+        seek_share=mean("seek_share"),
+        waited_share=mean("waited_share"),
         metadata_blocks=_average_metadata(launches),
         basis=_average_basis([each.basis for each in sets if each.basis]),
     )
@@ -183,14 +180,12 @@ def average(launches: Sequence[tuple[float, LaunchSet]]) -> LaunchSet:
 
 def _average_metadata(launches: Sequence[tuple[float, LaunchSet]]) -> float | None:
     """Return the mean of the metadata blocks, if all were counted."""
-    counts = [
-        (weight, launch_set.metadata_blocks)
-        for weight, launch_set in launches
-        if launch_set.metadata_blocks is not None
-    ]
-    if len(counts) < len(launches):
-        return None
-    return sum(weight * count for weight, count in counts)
+    mean = 0.0
+    for weight, launch_set in launches:
+        if launch_set.metadata_blocks is None:
+            return None
+        mean += weight * launch_set.metadata_blocks
+    return mean
 
 
 def _average_files(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..core.units import counted, first_of, join_ends
-from ..launch.traced_share import APPLICATIONS, WHOLE_MEASURED
+from ..launch.fit import APPLICATIONS, WHOLE_MEASURED
 from ..wording import not_followed
 
 if TYPE_CHECKING:

@@ -12,7 +12,6 @@ from ..payload.copies import loader_libraries
 from ..payload.elf import BrokenElfError, elf_of
 from ..payload.elf_symbols import exported_symbols
 from ..payload.inventory import Entry
-from ..payload.needless import NeedlessFile
 from ..payload.source import Payload
 from ..payload.survey import Survey
 from ..payload.unused import find_unused
@@ -60,11 +59,10 @@ _LANGUAGES = "users of these languages read them"
 _THEMES = "a user may have chosen the theme"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Trim:
     """A file that could be left out.
 
-    :param path: of the file.
     :param risk: why it may be needed all the same; ``None`` if nothing says so.
     """
 
@@ -81,7 +79,6 @@ def find_trims(
 
     A name that isn't UTF-8 can't be written into a snapcraft.yaml.
 
-    :param survey: of the payload.
     :param suppliers: its base and content snaps, as far as they are at hand.
     """
     seen: set[str] = set()
@@ -97,24 +94,13 @@ def _all_trims(
     for needless in survey.needless:
         for file in needless.files:
             if not file.parts:  # else only strip removes it
-                yield _of(file, needless.kind)
+                yield Trim(file.path, needless.kind, file.size_bytes, file.doubt)
     yield from _supplied(payload, survey, suppliers)
     for copy in survey.copies:
-        yield Trim(
-            path=copy.path,
-            reason="older-versions",
-            size_bytes=copy.size_bytes,
-            risk=copy.doubt,
-        )
+        yield Trim(copy.path, "older-versions", copy.size_bytes, copy.doubt)
     yield from _foreign(payload)
     yield from find_unused_libraries(payload, survey)
     yield from _by_choice(payload)
-
-
-def _of(file: NeedlessFile, reason: Reason) -> Trim:
-    return Trim(
-        path=file.path, reason=reason, size_bytes=file.size_bytes, risk=file.doubt
-    )
 
 
 def _supplied(
@@ -132,12 +118,7 @@ def _supplied(
             *by_name[each.supplier], payload, each.path
         ):
             risk = _OTHER_BUILD.format(each.supplier)
-        yield Trim(
-            path=each.path,
-            reason="supplied-libraries",
-            size_bytes=each.size_bytes,
-            risk=risk,
-        )
+        yield Trim(each.path, "supplied-libraries", each.size_bytes, risk)
 
 
 def _replaces(
@@ -186,11 +167,7 @@ def _foreign(payload: Payload) -> Iterator[Trim]:
             continue
         known = machine is not None and machine in set().union(*_RUN_BY.values())
         if known and machine not in runs:
-            yield Trim(
-                path=entry.path,
-                reason="other-architectures",
-                size_bytes=entry.size_bytes,
-            )
+            yield Trim(entry.path, "other-architectures", entry.size_bytes)
 
 
 def find_unused_libraries(payload: Payload, survey: Survey) -> Iterator[Trim]:
@@ -202,7 +179,7 @@ def find_unused_libraries(payload: Payload, survey: Survey) -> Iterator[Trim]:
         if not file.parts
     }
     for each in find_unused(payload, ignored=ignored):
-        yield _of(each, "unused-libraries")
+        yield Trim(each.path, "unused-libraries", each.size_bytes, each.doubt)
 
 
 def _by_choice(payload: Payload) -> Iterator[Trim]:
@@ -210,10 +187,6 @@ def _by_choice(payload: Payload) -> Iterator[Trim]:
     for entry in payload.inventory.files():
         theme = _THEME.fullmatch(entry.path)
         if theme and theme["name"] not in _USUAL_THEMES:
-            yield _risky(entry, "themes", _THEMES)
+            yield Trim(entry.path, "themes", entry.size_bytes, _THEMES)
         elif _TRANSLATION.fullmatch(entry.path):
-            yield _risky(entry, "translations", _LANGUAGES)
-
-
-def _risky(entry: Entry, reason: Reason, risk: str) -> Trim:
-    return Trim(path=entry.path, reason=reason, size_bytes=entry.size_bytes, risk=risk)
+            yield Trim(entry.path, "translations", entry.size_bytes, _LANGUAGES)

@@ -6,14 +6,14 @@ import math
 
 import share_fit
 from share_fit import interval_of, mounts_agreed, read_savings, read_traces
-from snapcraft_compression_advisor.launch import traced_share
+from snapcraft_compression_advisor.launch import fit
 from snapcraft_compression_advisor.trim.prove import LEAST_COMMON
 
 
 def test_constants_of_traces_follow_from_the_data() -> None:
     rows = read_traces()
     constants = {
-        name: getattr(traced_share, name)
+        name: getattr(fit, name)
         for name in (
             "READ_SHARE",
             "FILE_READ_SHARE",
@@ -23,8 +23,8 @@ def test_constants_of_traces_follow_from_the_data() -> None:
         )
     }
     assert constants == share_fit.traces_fitted(rows)
-    assert share_fit.whole_measured(rows) == traced_share.WHOLE_MEASURED
-    assert len(rows) == traced_share.APPLICATIONS
+    assert share_fit.whole_measured(rows) == fit.WHOLE_MEASURED
+    assert len(rows) == fit.APPLICATIONS
 
 
 def test_truth_of_other_applications_lies_within_their_intervals() -> None:
@@ -59,7 +59,7 @@ def test_constants_of_directories_follow_from_the_data() -> None:
     rows = share_fit.read_directories()
     assert len(rows) >= 10
     assert share_fit.directories_fitted(rows) == {
-        name: getattr(traced_share, name)
+        name: getattr(fit, name)
         for name in ("DIRECTORY_READ_SHARE", "DIRECTORY_SEEK_SHARE")
     }
     agreed = [share_fit.agreed(row) for row in rows]

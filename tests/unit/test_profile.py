@@ -13,6 +13,8 @@ from payloads import make_inventory
 from snapcraft_compression_advisor.core.errors import BadDataError
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.launch.fit import (
+    READ_SHARE,
+    WHOLE_READ_SHARE,
     fit_layer,
     fit_profile,
     waited_share,
@@ -31,10 +33,6 @@ from snapcraft_compression_advisor.launch.profile import (
     guessed_profile,
     profile_text,
     read_profile,
-)
-from snapcraft_compression_advisor.launch.traced_share import (
-    READ_SHARE,
-    WHOLE_READ_SHARE,
 )
 
 if TYPE_CHECKING:

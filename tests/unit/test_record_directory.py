@@ -19,7 +19,7 @@ from snapcraft_compression_advisor.capture.record_directory import directory_fil
 from snapcraft_compression_advisor.capture.start import Command, Launched
 from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
 from snapcraft_compression_advisor.core.errors import ToolError
-from snapcraft_compression_advisor.launch import traced_share
+from snapcraft_compression_advisor.launch import fit
 from snapcraft_compression_advisor.launch.fit import fit_profile
 from snapcraft_compression_advisor.launch.profile import LaunchProfile, ProfileFile
 from snapcraft_compression_advisor.payload.scan import scan_directory
@@ -116,7 +116,7 @@ def profile(*resident: ProfileFile) -> LaunchProfile:
 
 def test_interval_is_that_of_recordings_from_directories() -> None:
     seen = fit_profile(profile(cached("data", *ALL)), PAYLOAD.inventory).launch_set
-    assert seen.read_share == traced_share.DIRECTORY_READ_SHARE
+    assert seen.read_share == fit.DIRECTORY_READ_SHARE
     assert seen.method == "directory"
 
 
@@ -156,6 +156,6 @@ def test_file_of_another_user_is_found(
 
 
 def test_one_large_program_leaves_more_open_than_many_files() -> None:
-    one = traced_share.read_interval(largest=0.9, least=0.01, most=3.0)
-    many = traced_share.read_interval(largest=0.05, least=0.01, most=3.0)
+    one = fit.read_interval(largest=0.9, least=0.01, most=3.0)
+    many = fit.read_interval(largest=0.05, least=0.01, most=3.0)
     assert one.low < 0.4 < many.low
