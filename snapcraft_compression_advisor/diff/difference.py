@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from itertools import starmap
 from typing import TYPE_CHECKING, Literal
 
 from ..advice.recommendation import SNAPCRAFT_DEFAULT
@@ -125,14 +126,15 @@ def compare_payloads(
         launches = tuple(compare_launches(before, now, request.devices, unchanged))
         if before.codec == now.codec and not files.changes:
             before, now = _of_one_size(before, now)
+    lost = _lost(before, now)
     return BuildDifference(
         name=new.snap.name,
         old=_side(before),
         new=_side(now),
         files=files,
         launches=launches,
-        lost=_lost(before, now),
-        notes=tuple(_notes(before, now)),
+        lost=lost,
+        notes=(*starmap(lost_text, lost.items()), *_notes(before, now)),
     )
 
 
@@ -208,8 +210,7 @@ def _lost(old: Build, new: Build) -> Mapping[str, tuple[str, ...]]:
 
 
 def _notes(old: Build, new: Build) -> list[str]:
-    notes = [lost_text(app, names) for app, names in _lost(old, new).items()]
-    notes += [
+    notes = [
         f"Launches aren't compared: {which} image isn't built as 'snap pack' builds "
         f"images ({build.unlike_snap_pack})."
         for which, build in (("the old", old), ("the new", new))

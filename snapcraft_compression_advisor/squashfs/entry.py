@@ -135,7 +135,6 @@ class ImageEntry(NamedTuple):
     :param path: names joined by ``/`` from the root, which is the empty path; bytes
         that aren't UTF-8 are escaped (``surrogateescape``).
     :param mode: permission bits, with set-user-id, set-group-id and sticky.
-    :param inode: inode number; hard links have the same.
     :param size_bytes: size as ``stat`` has it: of a file's contents, of a symbolic
         link's target, of a directory's listing.
     :param device: device number as :func:`os.makedev` makes it.

@@ -103,10 +103,7 @@ class Image:
 
     @cached_property
     def _indexed_tables(self) -> dict[str, tuple[int, int]]:
-        """Start of its index and length of each table that has one, as in super.c.
-
-        Where there are no fragments, the start of their table need not be in the image.
-        """
+        """Start of its index and length of each table that has one, as in super.c."""
         block = self.superblock
         tables = {}
         if block.fragment_count:
@@ -126,8 +123,7 @@ class Image:
     @cached_property
     def _contents(self) -> ContentsReader:
         codec, some = self._codec, None
-        # From lzo, the whole block comes as fast as a part; but of a store, less is
-        # read.
+        # From lzo, a whole block comes as fast as a part; of a store, less is read.
         if isinstance(codec, Xz) or (isinstance(codec, Lzo) and self.is_far):
             some = codec.decompress_some
         return ContentsReader(

@@ -114,7 +114,6 @@ class InodeTable:
 
         :param reference: position of a metadata block (from the table's start)
             times 65,536, plus the offset in its contents.
-        :raises BadDataError: if no inode is there, or it contradicts itself.
         """
         start = self._table.locate(reference >> 16, reference & 0xFFFF)
         if start is None or start + _HEADER.size > self.size_bytes:

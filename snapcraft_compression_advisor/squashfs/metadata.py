@@ -107,8 +107,8 @@ class MetadataReader:
     def run(self, name: str, start: int, end: int) -> MetadataTable:
         """Return the table that the metadata blocks from start to end make up.
 
-        :raises BadDataError: if the blocks don't fill the range exactly, one but
-            the last is not full, or the table exceeds :data:`TABLE_LIMIT_BYTES`.
+        :raises BadDataError: if the blocks don't fill the range exactly, one but the
+            last isn't full, or the table is too large.
         """
         self._check_size(name, end - start)
         raw = self._file.read(start, end - start)

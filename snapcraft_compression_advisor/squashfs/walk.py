@@ -78,10 +78,7 @@ class Walk:
         self._runs: set[int] = set()  # hashes of the places of files' blocks
 
     def entries(self) -> Iterator[ImageEntry]:
-        """Yield the entries: parents first, children in their directory's order.
-
-        :raises BadDataError: if the image contradicts itself.
-        """
+        """Yield the entries: parents first, children in their directory's order."""
         entry, listing = self._visit("", self._root)
         if listing is None:
             raise damaged(self._where, "its root isn't a directory")
