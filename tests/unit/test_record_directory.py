@@ -126,7 +126,7 @@ def test_interval_of_an_earlier_recording_is_wider_where_libraries_were_unseen()
     unseen = cached("lib/libx.so", *ALL).model_copy(update={"shares": (0.5,)})
     recorded = LaunchProfile(source="directory", app="hello", app_files=(unseen,))
     found = fit_profile(recorded, PAYLOAD.inventory).launch_set
-    assert found.read_share.low < traced_share.DIRECTORY_READ_SHARE.low
+    assert found.read_share.low < fit.DIRECTORY_READ_SHARE.low
 
 
 def test_file_in_memory_can_not_be_evicted(tmp_path: Path) -> None:
