@@ -44,13 +44,12 @@ def run_child(  # noqa: PLR0913 # keywords with defaults, one command
     limit_s: float | None = None,
     inherited: Sequence[int] = (),
 ) -> subprocess.CompletedProcess[str]:
-    """Run a program to its end and return what it said; interrupted, end it first.
+    """Run a program to its end and return its output; interrupted, end it first.
 
     :param umask: -1 for that of this process.
-    :param limit_s: time after which it is ended.
     :param inherited: descriptors that it may use.
     :raises OSError: if it can't be started.
-    :raises subprocess.TimeoutExpired: if it takes longer than that.
+    :raises subprocess.TimeoutExpired: if it takes longer than the limit.
     """
     with deferred_signals() as signals:
         process = subprocess.Popen(
@@ -81,10 +80,7 @@ def beginning(said: IO[bytes]) -> str | None:
 
 
 def end_child(process: subprocess.Popen[Any]) -> None:
-    """End a program that still runs and those that it started.
-
-    :param process: leads a session of its own.
-    """
+    """End a program that leads a session, if it still runs, and its session."""
     if process.poll() is None:
         for number in (signal.SIGTERM, signal.SIGKILL):
             with suppress(ProcessLookupError):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -39,13 +38,12 @@ class DocumentKind(Generic[Model]):
     """A kind of document, and what errors say of one that isn't as it must be.
 
     :param model: of the whole document.
-    :param name: what it is, as in "Cannot read the policy 'x.yaml'".
+    :param name: as in "Cannot read the policy 'x.yaml'".
     :param max_bytes: largest that is read; bounds what a foreign file can cost.
     :param broken: what a broken one is, with ``{where!r}`` for the file; what is wrong
         with it follows. With ``{line}``, ``:3`` is there if line 3 is broken.
     :param resolution: what to do about a broken one.
     :param if_unreadable: what to do about one that can't be read.
-    :param describe: says what is wrong with a key.
     """
 
     model: type[Model]
@@ -54,12 +52,11 @@ class DocumentKind(Generic[Model]):
     broken: str
     resolution: str
     if_unreadable: str = "Check its path."
-    describe: Callable[[ErrorDetails], str] = describe_problem
 
     def read(self, path: Path) -> bytes:
         """Return a file's bytes, at most one more than the limit.
 
-        :raises NoInputError: if it isn't there or can't be read.
+        :raises NoInputError: if it can't be read.
         """
         try:
             return read_regular(path, self.max_bytes)
@@ -143,7 +140,7 @@ class DocumentKind(Generic[Model]):
 
     def _invalid(self, error: pydantic.ValidationError, where: str) -> BadDataError:
         items = error.errors(include_url=False, include_input=False)
-        return self.error(where, *map(self.describe, items))
+        return self.error(where, *map(describe_problem, items))
 
     def _check_kind(self, document: object, where: str) -> None:
         """Refuse another kind of document, of which no error is to quote anything."""
@@ -194,10 +191,7 @@ def _yaml_problem(error: Exception) -> tuple[int | None, str]:
 def json_schema_text(
     model: type[pydantic.BaseModel], *, mode: JsonSchemaMode = "validation"
 ) -> str:
-    """Return the JSON Schema of a document, as ``docs`` keeps it.
-
-    :param mode: ``serialization`` for what is only written.
-    """
+    """Return the JSON Schema of a document, as ``docs`` keeps it."""
     schema = model.model_json_schema(by_alias=True, mode=mode)
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     return json.dumps(schema, indent=2, sort_keys=True) + "\n"

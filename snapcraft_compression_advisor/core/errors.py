@@ -13,8 +13,7 @@ class AdvisorError(CraftError):
     """What is wrong, where, and what to do about it.
 
     :param message: what is wrong, and with which file or argument, in one line.
-    :param details: what another program or library said about it.
-    :param resolution: what the user can do.
+    :param details: what another program or library printed about it.
     """
 
     exit_status = os.EX_SOFTWARE

@@ -37,10 +37,7 @@ def open_regular(path: str | Path) -> BinaryIO:
 
 
 def read_regular(path: str | Path, most_bytes: int) -> bytes:
-    """Return the bytes of a regular file, at most one more than the limit.
-
-    :raises OSError: as :func:`open_regular` does, or if reading fails.
-    """
+    """Return the bytes of a regular file, at most one more than the limit."""
     with open_regular(path) as file:
         return file.read(most_bytes + 1)
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 import stat
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from .scratch import replace_bytes
 from .units import MIB
 
 VARIABLE = "COMPRESSION_ADVISOR_CACHE"
@@ -31,8 +31,6 @@ def cache_directory(environment: Mapping[str, str]) -> Path | None:
     belongs to somebody else isn't taken, as after ``sudo``, which may leave ``HOME`` as
     it was; nor one that others may write to. A directory that is named is taken as it
     is: continuous integration restores some with all permissions.
-
-    :param environment: of the process.
     """
     given = environment.get(VARIABLE)
     if given:
@@ -46,10 +44,7 @@ def cache_directory(environment: Mapping[str, str]) -> Path | None:
 
 
 def _is_own(path: Path) -> bool:
-    """Whether a directory, or the nearest that exists above it, is the user's.
-
-    Only the user may write to the directory itself.
-    """
+    """Whether a directory, or else the nearest above it, is the user's alone."""
     for place in (path, *path.parents):
         try:
             status = place.stat()
@@ -63,10 +58,7 @@ def _is_own(path: Path) -> bool:
 
 
 class _Process:
-    """What the process uses.
-
-    :ivar directory: None unless a program says that results are kept.
-    """
+    """What the process uses: no directory unless a program keeps results."""
 
     directory: Path | None = None
 
@@ -91,14 +83,7 @@ def keep_result(path: Path, content: bytes) -> None:
     """Write a result's file at once, and remove the oldest of too many."""
     with suppress(OSError):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-            try:
-                file.write(content)
-                file.flush()
-                Path(file.name).replace(path)
-            except OSError:
-                Path(file.name).unlink()
-                raise
+        replace_bytes(path, content, mode=0o600)
         _remove_oldest(path.parent)
 
 

@@ -34,11 +34,8 @@ FILE_PREFIX = ".compression-advisor."
 """Of a file that is being written."""
 
 HELD_MODE = stat.S_ISVTX
-"""Set in a directory's mode once it is locked.
-
-Between making a directory and locking it there is a moment in which it looks like a
-leftover; this bit, which means nothing in a private directory, tells the two apart.
-"""
+"""Set in a directory's mode once it is locked: it means nothing in a private directory,
+and without it there is a moment in which a new one looks like a leftover."""
 
 _MNT_DETACH, _UMOUNT_NOFOLLOW = 2, 8
 _UNMOUNTERS = ("fusermount3", "fusermount")
@@ -85,10 +82,9 @@ class ScratchDirectory:
 
 
 def hold(directory: Path) -> int | None:
-    """Lock a directory of ours until the descriptor is closed or the process ends.
+    """Lock a directory until the returned descriptor is closed or the process ends.
 
-    :returns: the descriptor; ``None`` if this file system has no locks, and the
-        directory is never taken for a leftover.
+    ``None`` if the file system has no locks; it is then never taken for a leftover.
     """
     descriptor = -1
     try:
@@ -114,9 +110,8 @@ def scratch_directory(
     """Make a directory that is removed at the end, signals included.
 
     :param place: where; the system's temporary directory by default.
-    :param resolution: what to do where it can't be made.
-    :param needed_bytes: free space that is sure to be taken.
-    :param needs: what takes it, as in "the images need more than".
+    :param resolution: what to do if it can't be made.
+    :param needs: what takes the needed bytes, as in "the images need".
     :raises StorageError: if it can't be made, or has too little room.
     """
     where = place or Path(tempfile.gettempdir())
@@ -149,49 +144,27 @@ def remove_leftovers(place: Path) -> None:
                     remove_tree(directory)
 
 
-def _candidates(place: Path) -> list[Path]:
-    try:
-        with os.scandir(place) as entries:
-            return [
-                Path(entry.path)
-                for entry in entries
-                if entry.name.startswith(PREFIX) and _is_held_directory(entry)
-            ]
-    except OSError:
-        return []
-
-
-def _is_held_directory(entry: os.DirEntry[str]) -> bool:
-    try:
-        status = entry.stat(follow_symlinks=False)
-    except OSError:
-        return False
-    return (
-        stat.S_ISDIR(status.st_mode)
-        and bool(status.st_mode & HELD_MODE)
-        and status.st_uid == os.geteuid()
-    )
+def _candidates(place: Path) -> Iterator[Path]:
+    for path in place.glob(f"{PREFIX}*"):
+        with contextlib.suppress(OSError):
+            status = path.lstat()
+            is_held = stat.S_ISDIR(status.st_mode) and status.st_mode & HELD_MODE
+            if is_held and status.st_uid == os.geteuid():
+                yield path
 
 
 @contextlib.contextmanager
 def _locked(directory: Path) -> Iterator[bool]:
     """Try to take a directory's lock; ``False`` where its run lives."""
-    try:
-        descriptor = os.open(
-            directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-        )
-    except OSError:
-        yield False
-        return
-    try:
-        try:
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+    is_ours = False
+    with contextlib.ExitStack() as until:
+        with contextlib.suppress(OSError):
+            descriptor = os.open(directory, flags)
+            until.callback(os.close, descriptor)
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            yield False
-        else:
-            yield True
-    finally:
-        os.close(descriptor)
+            is_ours = True
+        yield is_ours
 
 
 def _unmount_below(directory: Path) -> bool:
@@ -221,10 +194,7 @@ def unmounter() -> str | None:
 
 
 def unmount(root: str) -> None:
-    """Unmount; while something is still in use there, only detach.
-
-    Nothing happens where this user may not, or if nothing is mounted.
-    """
+    """Unmount; while something is still in use there, only detach."""
     libc, program = ctypes.CDLL(None), unmounter()
     for flags, lazily in ((0, ()), (_MNT_DETACH, ("-z",))):
         if libc.umount2(os.fsencode(root), flags | _UMOUNT_NOFOLLOW) == 0:
@@ -239,15 +209,12 @@ def unmount(root: str) -> None:
 
 
 def replace_text(target: Path, text: str, *, mode: int) -> None:
-    """Write :func:`safe_text` as a file: the whole of it or, on any failure, nothing.
-
-    :raises OSError: if it can't be written.
-    """
+    """Write :func:`safe_text` as a file: all of it or, on any failure, nothing."""
     replace_bytes(target, safe_text(text).encode(), mode=mode)
 
 
 def replace_bytes(target: Path, content: bytes, *, mode: int) -> None:
-    """Write a file likewise."""
+    """Write a file: the whole of it or, on any failure, nothing."""
 
     def fill(descriptor: int) -> None:
         with open(descriptor, "wb", closefd=False) as stream:
@@ -261,7 +228,6 @@ def replace_file(target: Path, fill: Callable[[int], None]) -> None:
     """Put a new file in the place of another, or, on any failure, leave that.
 
     :param fill: writes the new one, given its descriptor.
-    :raises OSError: if it can't be written.
     """
     with deferred_signals():  # a moment; else one could leave the temporary file
         # The file's own name could make that of the temporary one too long.

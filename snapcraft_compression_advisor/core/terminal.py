@@ -54,13 +54,7 @@ emit = Terminal()
 
 
 def wants_colour(environment: Mapping[str, str], *, terminal: bool) -> bool:
-    """Return whether text may be coloured.
-
-    :param environment: of the process. ``NO_COLOR``, if not empty, forbids colour
-        (https://no-color.org); else ``FORCE_COLOR``, if not empty, has it anywhere
-        (https://force-color.org). ``TERM=dumb`` has none on its own.
-    :param terminal: whether the text goes to one.
-    """
+    """Return whether text may be coloured (no-color.org, force-color.org)."""
     if environment.get("NO_COLOR"):
         return False
     if environment.get("FORCE_COLOR"):

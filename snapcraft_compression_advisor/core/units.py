@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from operator import add, mul, sub
 from typing import Literal
 
 KIB = 1024
@@ -56,31 +57,24 @@ class Interval:
         return self.low == self.high
 
     def __add__(self, other: Interval) -> Interval:
-        return Interval(
-            low=self.low + other.low,
-            mid=self.mid + other.mid,
-            high=self.high + other.high,
-        )
+        low, mid, high = map(add, self.ends, other.ends)
+        return Interval(low=low, mid=mid, high=high)
 
     def __sub__(self, other: Interval) -> Interval:
         """Return the difference of siblings, which are low or high together."""
-        return Interval.around(
-            self.low - other.low, self.mid - other.mid, self.high - other.high
-        )
+        return Interval.around(*map(sub, self.ends, other.ends))
 
     def __mul__(self, factor: Interval | float) -> Interval:
         """Return so many times the figure; ends by ends if that is uncertain too."""
-        low, mid, high = factor.ends if isinstance(factor, Interval) else (factor,) * 3
-        return Interval.around(self.low * low, self.mid * mid, self.high * high)
+        factors = factor.ends if isinstance(factor, Interval) else (factor,) * 3
+        return Interval.around(*map(mul, self.ends, factors))
 
     def __neg__(self) -> Interval:
         return self * -1
 
     def map(self, function: Callable[[float], float]) -> Interval:
         """Return the interval of a monotonic function of this figure."""
-        return Interval.around(
-            function(self.low), function(self.mid), function(self.high)
-        )
+        return Interval.around(*map(function, self.ends))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +94,7 @@ class Figure:
         """The middle, and the ends of the interval; empty if it is known exactly."""
         if self.unit == "B" or self.is_change:
             shown = format_bytes if self.unit == "B" else format_seconds
-            ends = (self.value.low, self.value.mid, self.value.high)
+            ends = self.value.ends
             texts = (signed(e, shown) if self.is_change else shown(e) for e in ends)
             low, mid, high = texts
             both = join_ends(low, high, between=" to " if self.is_change else "")
@@ -122,8 +116,7 @@ def combined(
     add up by their squares (ISO/IEC Guide 98-3, 5.1.2), within what is possible.
     """
     mid = total([figure.mid for figure in figures])
-    squares = zip(*squares_of(total, figures), strict=True)
-    below, above = map(sum, squares)
+    below, above = map(sum, zip(*squares_of(total, figures), strict=True))
     lowest = min(mid, total([figure.low for figure in figures]))
     low = mid - math.sqrt(below)
     return Interval(
@@ -136,10 +129,7 @@ def combined(
 def squares_of(
     total: Callable[[Sequence[float]], float], figures: Sequence[Interval]
 ) -> Iterator[tuple[float, float]]:
-    """Yield for each figure the squares of the distances that it alone makes.
-
-    Below the total's middle, and above it.
-    """
+    """Yield squares of the distances that each figure alone makes, below and above."""
     middles = [figure.mid for figure in figures]
     mid = total(middles)
     for place, figure in enumerate(figures):
@@ -154,20 +144,12 @@ def squares_of(
 
 
 def seconds(value: Interval | float) -> Figure:
-    """Return a duration as a figure.
-
-    >>> str(seconds(Interval(low=0.45, mid=1.07, high=3.13)))
-    '1.07 s (0.45\N{EN DASH}3.13 s)'
-    """
+    """Return a duration as a figure."""
     return Figure(value=_interval(value), unit="s")
 
 
 def size(value: Interval | float) -> Figure:
-    """Return a number of bytes as a figure.
-
-    >>> str(size(134_852_608))
-    '134.9 MB'
-    """
+    """Return a number of bytes as a figure."""
     return Figure(value=_interval(value), unit="B")
 
 
@@ -186,13 +168,7 @@ def _interval(value: Interval | float) -> Interval:
 
 
 def format_bytes(count: float) -> str:
-    """Return a byte count in decimal units, as stores and downloads show it.
-
-    >>> format_bytes(912)
-    '912 B'
-    >>> format_bytes(134_852_608)
-    '134.9 MB'
-    """
+    """Return a byte count in decimal units, as stores and downloads show it."""
     size = float(count)
     for unit in ("B", "kB", "MB"):
         if abs(size) < _DECIMAL_STEP:
@@ -202,29 +178,15 @@ def format_bytes(count: float) -> str:
 
 
 def format_seconds(seconds: float) -> str:
-    """Return a duration with two decimals below ten seconds, one above.
-
-    >>> format_seconds(0.254)
-    '0.25 s'
-    >>> format_seconds(12.34)
-    '12.3 s'
-    >>> format_seconds(-0.001)
-    '0.00 s'
-    """
+    """Return a duration with two decimals below ten seconds, one above."""
     text = f"{seconds:.1f} s" if abs(seconds) >= _TEN else f"{seconds:.2f} s"
     return "0.00 s" if text == "-0.00 s" else text
 
 
 def format_range(seconds: Interval) -> tuple[str, str]:
-    """Return a duration and the ends of its interval, in one unit.
-
-    >>> format_range(Interval(low=0.33, mid=0.52, high=0.72))
-    ('0.52 s', '0.33\N{EN DASH}0.72 s')
-    >>> format_range(Interval(low=0.008, mid=0.014, high=0.021))
-    ('14 ms', '8\N{EN DASH}21 ms')
-    """
-    furthest = max(abs(seconds.low), abs(seconds.high))
-    ends = (seconds.low, seconds.mid, seconds.high)
+    """Return a duration and the ends of its interval, in one unit."""
+    ends = seconds.ends
+    furthest = max(map(abs, ends))
     if furthest >= _HOURS_FROM_S:  # of many users together
         unit, texts = "h", [f"{end / _HOURS_FROM_S:,.1f}" for end in ends]
     elif furthest >= _MILLISECONDS_BELOW_S or not furthest:
@@ -238,13 +200,7 @@ def format_range(seconds: Interval) -> tuple[str, str]:
 
 
 def join_ends(low: str, high: str, *, between: str = "") -> str:
-    """Return the ends of an interval, with their unit once.
-
-    :param between: them, if it is no dash.
-
-    >>> join_ends("12.0 MB", "13.8 MB"), join_ends("980.0 kB", "1.1 MB")
-    ('12.0\N{EN DASH}13.8 MB', '980.0 kB\N{EN DASH}1.1 MB')
-    """
+    """Return the ends of an interval, with their unit once."""
     number, _, unit = low.partition(" ")
     if unit and high.endswith(f" {unit}"):
         low = number
@@ -254,11 +210,7 @@ def join_ends(low: str, high: str, *, between: str = "") -> str:
 
 
 def signed(value: float, shown: Callable[[float], str]) -> str:
-    """Return a difference with its sign; none if it shows as nothing.
-
-    >>> signed(-12_000_000, format_bytes), signed(0.001, format_seconds)
-    ('-12.0 MB', '0.00 s')
-    """
+    """Return a difference with its sign; none if it shows as nothing."""
     text = shown(abs(value))
     if not any(digit in text for digit in "123456789"):
         return text
@@ -266,11 +218,7 @@ def signed(value: float, shown: Callable[[float], str]) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share of one in percent, with a decimal if it is small.
-
-    >>> percent(0.314), percent(0.0314), percent(0.0001)
-    ('31%', '3.1%', 'under 0.1%')
-    """
+    """Return a share of one in percent, with a decimal if it is small."""
     if 0 < share < _LEAST_SHARE:
         return "under 0.1%"
     whole = abs(share) >= _WHOLE_PERCENT_FROM or not share
@@ -278,11 +226,7 @@ def percent(share: float) -> str:
 
 
 def counted(count: int, noun: str, *, plural: str = "") -> str:
-    """Return a number with its noun.
-
-    >>> counted(2, "error")
-    '2 errors'
-    """
+    """Return a number with its noun."""
     nouns = plural or f"{noun}s"
     return f"{count:,} {noun if count == 1 else nouns}"
 
@@ -294,11 +238,7 @@ def first_of(names: Sequence[str], most: int = _LISTED_NAMES) -> str:
 
 
 def joined(names: Sequence[str]) -> str:
-    """Return names as a list in a sentence.
-
-    >>> joined(["a", "b", "c"])
-    'a, b and c'
-    """
+    """Return names as a list in a sentence."""
     *others, last = names
     return f"{', '.join(others)} and {last}" if others else last
 

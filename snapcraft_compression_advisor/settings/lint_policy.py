@@ -9,9 +9,7 @@ from typing import Annotated, Literal
 import pydantic
 
 from ..advice.evidence import Policy
-from ..core.units import KIB
 from ..devices.builtin_kernels import is_variant
-from ..squashfs.entry import MINIMUM_IMAGE_BYTES
 from .policy_parts import (
     ColdStarts,
     ComponentSettings,
@@ -223,10 +221,7 @@ class LintPolicy(PolicyModel):
         return found.read if found else None
 
     def to_policy(self, device_names: Sequence[str] = ()) -> Policy:
-        """Return the policy of the recommendation, budgets included.
-
-        :param device_names: of the profiles that ``devices`` leads to, in its order.
-        """
+        """Return the policy of the recommendation, for devices in the order of them."""
         return replace(
             self.to_component_policy(),
             device_shares=self._device_shares(device_names),
@@ -254,13 +249,9 @@ class LintPolicy(PolicyModel):
             return {}
         largest = max(self.devices.values())  # sums of larger shares aren't finite
         parts = [share / largest for share in self.devices.values()]
-        shares = (part / sum(parts) for part in parts)
-        named = (
-            name
-            for name in device_names
-            if name in self.devices or not is_variant(name)
-        )
-        return dict(zip(named, shares, strict=True))
+        known = self.devices
+        named = (each for each in device_names if each in known or not is_variant(each))
+        return dict(zip(named, (part / sum(parts) for part in parts), strict=True))
 
     @pydantic.model_validator(mode="after")
     def _no_contradictions(self) -> LintPolicy:
@@ -271,11 +262,8 @@ class LintPolicy(PolicyModel):
 
 def contradictions(policy: LintPolicy) -> list[str]:
     """Return what can't hold at once, in sentences."""
-    found = [
-        f"{each!r} is both selected and ignored"
-        for each in policy.select
-        if each in policy.ignore
-    ]
+    both = [each for each in policy.select if each in policy.ignore]
+    found = [f"{each!r} is both selected and ignored" for each in both]
     for rule, budget, name in (
         ("SCA201", policy.max_cold_start, "max-cold-start"),
         ("SCA301", policy.max_image_size, "max-image-size"),
@@ -285,12 +273,6 @@ def contradictions(policy: LintPolicy) -> list[str]:
         ignored = [each for each in policy.ignore if rule.startswith(each)]
         if budget and ignored:
             found.append(f"{name!r} is set, but {ignored[0]!r} is ignored")
-    size = policy.max_image_size
-    if size is not None and size < MINIMUM_IMAGE_BYTES:
-        least = f"{MINIMUM_IMAGE_BYTES // KIB} KiB"
-        found.append(
-            f"'max-image-size' is below the size of the smallest image ({least})"
-        )
     for device, by_app in policy.max_cold_start.items():
         found += [
             f"app {app!r} has a budget on {device!r}, but isn't one of 'apps'"

@@ -48,23 +48,19 @@ _Model = TypeVar("_Model", bound=PolicyModel)
 def read_policy(path: Path) -> LintPolicy:
     """Read a policy file; files that it names become relative to the process.
 
-    :raises NoInputError: if it isn't there or can't be read.
-    :raises BadDataError: if it is no policy, one of another version, or one that
-        contradicts itself.
+    :raises AdvisorError: if it can't be read, or isn't a policy.
     """
     return beside(path, parse_policy(POLICY.read(path), where=str(path)))
 
 
 def beside(path: Path, policy: LintPolicy) -> LintPolicy:
-    """Return a policy whose files are relative to its own file's directory.
-
-    :param path: where the policy comes from; what it names lies beside that.
-    """
+    """Return a policy whose files are relative to its own file's directory."""
     folder = path.parent
-    changed: dict[str, object] = {}
-    for name in _FILE_LISTS:
-        if named := getattr(policy, name):
-            changed[name] = tuple(str(folder / each) for each in named)
+    changed: dict[str, object] = {
+        name: tuple(str(folder / each) for each in getattr(policy, name))
+        for name in _FILE_LISTS
+        if getattr(policy, name)
+    }
     if policy.devices:
         changed["devices"] = _devices_beside(folder, policy.devices)
     if policy.report is not None:
@@ -80,16 +76,16 @@ def _devices_beside(
     folder: Path, devices: tuple[str, ...] | Mapping[str, float]
 ) -> tuple[str, ...] | dict[str, float]:
     """Return devices with their files in a folder; one file has one share."""
-    placed = [
-        # A file, as for ``--device``.
-        str(folder / each) if "/" in each or each.endswith((".yaml", ".yml")) else each
-        for each in devices
-    ]
+
+    def placed(name: str) -> str:
+        is_file = "/" in name or name.endswith((".yaml", ".yml"))  # as for ``--device``
+        return str(folder / name) if is_file else name
+
     if not isinstance(devices, Mapping):
-        return tuple(placed)
-    shares = dict.fromkeys(placed, 0.0)
-    for name, share in zip(placed, devices.values(), strict=True):
-        shares[name] += share
+        return tuple(map(placed, devices))
+    shares: dict[str, float] = {}
+    for name, share in devices.items():
+        shares[placed(name)] = shares.get(placed(name), 0.0) + share
     return shares
 
 
@@ -97,11 +93,8 @@ def _devices_beside(
 class Settings:
     """What is asked of a payload, files read.
 
-    :param policy: all sources together.
-    :param policy_path: the file that names the apps, for errors; ``None`` if none or
-        another source does.
+    :param policy_path: the file that names the apps, for errors, if one does.
     :param devices: that the policy names, those of its budgets included.
-    :param profiles: recorded launches.
     """
 
     policy: LintPolicy
@@ -120,9 +113,7 @@ def load_settings(
 ) -> Settings:
     """Read the file with settings, and what all settings name.
 
-    :param file: compression-advisor.yaml; ``None`` if there is none.
-    :param above: policy that precedes it, such as that of options; its ``ignore`` adds
-        to the file's.
+    :param above: policy that precedes the file, such as that of options.
     :param below: policy that it precedes.
     :param check_rules: refuses selectors that select no rule.
     :param narrow: whether options may leave out apps and devices that have a budget,
@@ -178,12 +169,7 @@ def overlay(below: _Model, above: _Model) -> _Model:
 
 
 def _devices(policy: LintPolicy, budgets: Iterable[str]) -> tuple[DeviceProfile, ...]:
-    """Return the devices that the policy names, and those that only budgets name.
-
-    :param budgets: devices with one that counts.
-    :raises AdvisorError: if there is no such device or kernel, a budget's isn't one of
-        those named, or a device's file can't be read or isn't a profile.
-    """
+    """Return the devices that the policy names, and those that only budgets name."""
     devices = default_devices()
     if policy.devices:
         # Reads files: only if devices are named.
@@ -209,7 +195,6 @@ def part_policy(
 ) -> LintPolicy:
     """Return the policy that a part of the plugin ``compression-advisor`` has.
 
-    :param properties: ``compression-advisor-mode`` and so on; others are left alone.
     :param label: returns what errors call a property.
     :raises BadDataError: if one is broken.
     """
@@ -227,7 +212,6 @@ def plugin_policy(
 ) -> LintPolicy:
     """Return the policy of the plugin's part.
 
-    :param parts: of the project, by name.
     :param find_key: returns where a part's key stands, as ``FILE:LINE: ``, for errors.
     :raises BadDataError: if it is broken, or several parts have the plugin.
     """
@@ -264,7 +248,6 @@ def environment_policy(environment: Mapping[str, str]) -> LintPolicy:
 def setting(key: str, value: object, *, label: str) -> LintPolicy:
     """Return the policy that a single setting makes.
 
-    :param key: as in the file.
     :param label: what errors call it.
     :raises BadDataError: if there is no such setting, or its value is broken.
     """

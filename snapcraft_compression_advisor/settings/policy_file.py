@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import get_args
 
@@ -34,8 +34,8 @@ SCHEMA_COMMAND = "compression-advisor schema compression-advisor"
 _LOOKS_LIKE_ONE = re.compile(
     r"\.?compression[-_. ]?advis[eo]r(\.ya?ml(\.txt)?|\.json|\.toml)?", re.IGNORECASE
 )
-_NEAR = 0.75
-"""Likeness of a key that stands elsewhere, where more keys could be meant."""
+_NEAR = 0.7
+"""Least likeness of a key that may be meant."""
 _SHOWN_VALUE = 80
 """Characters of a value that errors repeat."""
 
@@ -51,8 +51,6 @@ POLICY = DocumentKind(
 def find_policy_file(project_dir: Path) -> Path | None:
     """Return a project's policy file: in its folder, or beside its snapcraft.yaml.
 
-    A broken link isn't ignored: reading it is an error.
-
     :raises BadDataError: if there are two.
     """
     found = [*_policy_files(project_dir)]
@@ -65,51 +63,33 @@ def find_policy_file(project_dir: Path) -> Path | None:
 def ignored_policy_files(project_dir: Path) -> list[Path]:
     """Return files that look like a project's policy file, but aren't read as it.
 
-    No link is followed: a prime directory may be taken for a project.
-
-    :param project_dir: is searched, and the folders in it, if it has a snapcraft.yaml.
+    The project and the folders in it are searched, if it has a snapcraft.yaml. No link
+    is followed: a prime directory may be taken for a project.
     """
     places = (project_dir / folder / "snapcraft.yaml" for folder in POLICY_FOLDERS)
     if not any(each.is_file() for each in places):
         return []
-    folders = [*_listed(project_dir)]
-    folders += [project_dir / "build-aux/snap", project_dir / "snap/local"]
-    folders = [
-        project_dir,
-        *(each for each in folders if _has_no_link(each, project_dir)),
-    ]
-    read = {*_policy_files(project_dir)}
+    read, root = {*_policy_files(project_dir)}, Path(os.path.realpath(project_dir))
     return sorted(
         each
-        for folder in folders
-        for each in _listed(folder)
-        if _LOOKS_LIKE_ONE.fullmatch(each.name)
-        if each not in read and not each.is_dir()
+        for pattern in ("*", "*/*", "build-aux/snap/*", "snap/local/*")
+        for each in project_dir.glob(pattern)
+        if _LOOKS_LIKE_ONE.fullmatch(each.name) and each not in read
+        if not each.is_dir()
+        if Path(os.path.realpath(each.parent))
+        == root / each.parent.relative_to(project_dir)
     )
 
 
 def _policy_files(project_dir: Path) -> Iterator[Path]:
     places = (project_dir / folder for folder in POLICY_FOLDERS)
     files = (place / name for place in places for name in POLICY_FILE_NAMES)
-    return (file for file in files if os.path.lexists(file))
-
-
-def _has_no_link(path: Path, project_dir: Path) -> bool:
-    place = Path(os.path.realpath(project_dir), path.relative_to(project_dir))
-    return os.path.realpath(path) == os.fspath(place)
-
-
-def _listed(folder: Path) -> list[Path]:
-    try:
-        return [*folder.iterdir()]
-    except OSError:
-        return []
+    return (file for file in files if os.path.lexists(file))  # a broken link is read
 
 
 def parse_policy(content: bytes, *, where: str) -> LintPolicy:
     """Return the policy that a file's content is; an empty one has all defaults.
 
-    :param where: the file, for errors.
     :raises BadDataError: if it is no policy, one of another version, or one that
         contradicts itself.
     """
@@ -157,7 +137,7 @@ def _line(root: Node, loc: Sequence[int | str]) -> int:
 def describe_setting(item: ErrorDetails) -> str:
     """Return what is wrong with a setting, with its value, in one line."""
     if item["type"] == "extra_forbidden":
-        return unknown_key(item["loc"], item["input"])
+        return _unknown_key(item["loc"])
     text, value = describe_problem(item).removeprefix("file: "), repr(item["input"])
     is_shown = len(value) <= _SHOWN_VALUE and not isinstance(item["input"], dict)
     if item["type"] == "missing" or not is_shown or value in text:
@@ -165,33 +145,22 @@ def describe_setting(item: ErrorDetails) -> str:
     return f"{text}, not {value}"
 
 
-def unknown_key(loc: Sequence[int | str], value: object = None) -> str:
-    """Return that there is no such key, and the one that may be meant.
-
-    :param loc: keys on the way to it, and its own.
-    :param value: its value.
-    """
-    message = f"unknown key {'.'.join(map(str, loc))!r}"
-    paths = {path.rpartition(".")[::2]: path for path in _paths(LintPolicy)}
-    known = {name for _, name in paths}
-    holder = ".".join(str(part) for part in loc[:-1] if part in known)
+def _unknown_key(loc: Sequence[int | str]) -> str:
+    """Return that there is no such key, and the one that may be meant."""
+    paths = [*_paths(LintPolicy)]
+    known = {path.rpartition(".")[2]: path for path in paths}
+    above = "".join(f"{part}." for part in loc[:-1] if part in known)
+    beside = (path.removeprefix(above) for path in paths if path.startswith(above))
+    known |= {name: name for name in beside if "." not in name}
     # As it is written here, from how it may be written elsewhere.
-    leaf, *below = (
-        re.sub(r"^(--|(snapcraft-)?compression-advisor-)", "", text.rpartition(".")[2])
-        for text in (
-            str(key).lower().replace("_", "-")
-            for key in (loc[-1], *(value if isinstance(value, Mapping) else ()))
-        )
-    )
-    beside = [name for place, name in paths if place == holder]
-    if near := difflib.get_close_matches(leaf, beside, n=1):
-        return f"{message}; did you mean {near[0]!r}?"
-    elsewhere = {name: path for (_, name), path in paths.items()}
-    for each in (*below, leaf):
-        if near := difflib.get_close_matches(each, elsewhere, n=1, cutoff=_NEAR):
-            path = elsewhere[near[0]]
-            place = "" if "." in path else ", at the top level"
-            return f"{message}; did you mean {path!r}{place}?"
+    leaf = str(loc[-1]).lower().replace("_", "-").rpartition(".")[2]
+    leaf = re.sub("^(--|(snapcraft-)?compression-advisor-)", "", leaf)
+    message = f"unknown key {'.'.join(map(str, loc))!r}"
+    for near in difflib.get_close_matches(leaf, known, n=1, cutoff=_NEAR):
+        path = known[near]
+        is_at_top = above and path in paths and "." not in path
+        place = ", at the top level" if is_at_top else ""
+        return f"{message}; did you mean {path!r}{place}?"
     return message
 
 

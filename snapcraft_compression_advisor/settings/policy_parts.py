@@ -38,10 +38,10 @@ def _rules_only(text: str) -> str:
 
 
 def _kernel(text: str) -> str:
-    if not _KERNEL.fullmatch(text):
-        message = f"{text!r} isn't a kernel version such as '4.4'"
-        raise ValueError(message)
-    return text
+    if _KERNEL.fullmatch(text):
+        return text
+    message = f"{text!r} isn't a kernel version such as '4.4'"
+    raise ValueError(message)
 
 
 def _as_list(value: object) -> object:
@@ -86,9 +86,7 @@ ColdStarts = Annotated[
 class Option(NamedTuple):
     """The option of a command line that sets a key.
 
-    :ivar usage: as help shows it.
-    :ivar unset: value if neither it nor the policy is set; ``None`` if the text has
-        that.
+    :ivar unset: value if neither it nor the policy is set, if the text lacks that.
     :ivar text: what it does, if that isn't what the key does.
     """
 
@@ -98,10 +96,7 @@ class Option(NamedTuple):
 
 
 def key(text: str, default: object = None, **more: Any) -> Any:  # noqa: ANN401 # as pydantic's Field
-    """Return a key of the policy.
-
-    :param text: what it is, for the schema, the page on settings and help.
-    """
+    """Return a key of the policy."""
     return pydantic.Field(default=default, description=text, **more)
 
 

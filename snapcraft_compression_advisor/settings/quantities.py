@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import re
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Generic, TypeVar
@@ -26,7 +26,6 @@ _LONGEST_TEXT = 4096
 class Written(Generic[_Value]):
     """How a value is written: its parser, and the JSON Schema of what that takes.
 
-    :param parse: raises ``ValueError`` for anything else.
     :param words: what may be written, for the page on settings.
     """
 
@@ -50,12 +49,7 @@ class Written(Generic[_Value]):
 def _quantity(
     values: Mapping[str, float], *, plain: str | None, example: str
 ) -> Written[float]:
-    """Return how a number with a unit is written.
-
-    :param values: what each unit is worth; the number is one of the unit worth 1.
-    :param plain: unit of a number that has none; ``None`` if it needs one.
-    :param example: how people write it.
-    """
+    """Return how a number with a unit is written, which may have a plain one."""
     units, optional = ", ".join(values), "" if plain is None else "?"
     pattern = rf"{_NUMBER} ?({'|'.join(values)}){optional}"
     words = f"number with a unit ({units})"
@@ -67,7 +61,7 @@ def _quantity(
             if plain is None:
                 message = f"{value} has no unit: write it as in {example} ({units})"
                 raise ValueError(message)
-            return _positive(value, _as_float(value) * values[plain])
+            return _positive(value, float(_positive(value, value)) * values[plain])
         # fullmatch: ``$`` would let a line's end pass.
         found = re.fullmatch(pattern, value) if isinstance(value, str) else None
         if found is None:
@@ -91,12 +85,8 @@ def _or_share(written: Written[float]) -> Written[float | Share]:
         share = _share(value)
         return written.parse(value) if share is None else share
 
-    return Written(
-        parse,
-        f"{written.words}, or percent",
-        (*written.patterns, _SHARE),
-        takes_number=written.takes_number,
-    )
+    words, patterns = f"{written.words}, or percent", (*written.patterns, _SHARE)
+    return Written(parse, words, patterns, takes_number=written.takes_number)
 
 
 def _share(value: object) -> Share | None:
@@ -115,15 +105,9 @@ def _percent(value: object) -> float:
     return share.root
 
 
-def _as_float(number: float) -> float:
-    try:
-        return float(number)
-    except OverflowError:  # an integer of 400 digits
-        return math.inf
-
-
 def _positive(text: object, number: float) -> float:
-    if not math.isfinite(number) or number < 0:
+    # An integer may have 400 digits.
+    if not 0 <= number <= sys.float_info.max:
         message = f"{text} isn't a positive number"
         raise ValueError(message)
     if number == 0:
@@ -133,45 +117,30 @@ def _positive(text: object, number: float) -> float:
 
 
 SECONDS = _quantity({"ms": 0.001, "s": 1, "min": 60}, plain="s", example="1.5s")
-BYTES = _quantity(
-    {
-        "B": 1,
-        "kB": 1_000,
-        "MB": 1_000_000,
-        "GB": 1_000_000_000,
-        "KiB": KIB,
-        "MiB": MIB,
-        "GiB": KIB * MIB,
-    },
-    plain=None,  # 300 would be anything from bytes to megabytes
-    example="300MB",
-)
-LINK = _quantity(
-    {"kbit/s": 0.001, "Mbit/s": 1, "Gbit/s": 1_000},
-    plain="Mbit/s",
-    example="50Mbit/s",
-)
+_DECIMAL = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9}
+_BINARY = {"KiB": KIB, "MiB": MIB, "GiB": KIB * MIB}
+# No plain one: 300 would be anything from bytes to megabytes.
+BYTES = _quantity({**_DECIMAL, **_BINARY}, plain=None, example="300MB")
+_LINKS = {"kbit/s": 0.001, "Mbit/s": 1, "Gbit/s": 1_000}
+LINK = _quantity(_LINKS, plain="Mbit/s", example="50Mbit/s")
 
 
 def parse_count(value: object) -> float:
-    """Return a positive number without a unit.
-
-    :raises ValueError: if it isn't one, or is zero.
-    """
+    """Return a positive number without a unit."""
     number = value
     if isinstance(value, str) and re.fullmatch(_NUMBER, value):
         number = float(value)
     if isinstance(number, bool) or not isinstance(number, int | float):
         message = f"{value!r} isn't a number"
         raise ValueError(message)  # noqa: TRY004 # pydantic takes only ValueError
-    return _positive(value, _as_float(number))
+    return float(_positive(value, number))
 
 
 def parse_event(text: str) -> tuple[str, str | float | None]:
     """Return what ends a launch, and its text or seconds.
 
-    :param text: ``window``, ``exit``, ``output:TEXT`` or ``seconds:TIME``.
-    :raises ValueError: if it is none of these.
+    :raises ValueError: if it is none of ``window``, ``exit``, ``output:TEXT`` and
+        ``seconds:TIME``.
     """
     kind, colon, value = text.partition(":")
     if text in ("window", "exit"):
@@ -185,10 +154,7 @@ def parse_event(text: str) -> tuple[str, str | float | None]:
 
 
 def event_text(value: object) -> str:
-    """Return what :func:`parse_event` takes.
-
-    :raises ValueError: if it doesn't.
-    """
+    """Return what :func:`parse_event` takes."""
     parse_event(str(value))
     return str(value)
 
@@ -198,8 +164,6 @@ def parse_devices(value: object) -> tuple[str, ...] | dict[str, float]:
 
     :param value: a name or several, each may have its share after it:
         ``nvme-laptop=0.7``. Or the shares by name.
-    :raises ValueError: if names aren't texts, a share isn't a positive number or is
-        given twice, or some have none.
     """
     names = (value,) if isinstance(value, str) else value
     if not isinstance(names, list | tuple | Mapping):
