@@ -1,10 +1,9 @@
-"""The way of the data through the code: files that one ``advise`` enters, in order.
-
-Usage: ``way_of_data.py [PATH]``; without a payload, a small prime directory is made.
-"""
+#!/usr/bin/env python3
+"""The way of the data through the code: files that one ``advise`` enters, in order."""
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import io
 import sys
@@ -73,8 +72,11 @@ def make_prime(directory: Path) -> Path:
 
 def main() -> int:
     """Print the way, the files by visits, and how often the file changes."""
+    parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
+    parser.add_argument("path", nargs="?", help="payload (default: a small one)")
+    given = parser.parse_args().path
     with tempfile.TemporaryDirectory() as temp:
-        payload = sys.argv[1] if sys.argv[1:] else str(make_prime(Path(temp)))
+        payload = given or str(make_prime(Path(temp)))
         way = Way()
         threading.setprofile(way.follow)
         sys.setprofile(way.follow)
