@@ -314,6 +314,28 @@ def test_explanation_names_who_imports_a_file_or_what_leads_to_none() -> None:
     assert "main.js imports 'q', but that leads to no file." in texts[1]
 
 
+def test_explanation_of_a_source_is_that_of_what_is_read_in_its_place() -> None:
+    folder = "usr/lib/python3/dist-packages"
+    compiled = f"{folder}/__pycache__/a.cpython-311.pyc"
+    files = {
+        "usr/bin/python3": make_elf(),
+        "bin/hello": b"#!/usr/bin/python3\nimport a\n",
+        f"{folder}/a.py": b"import b\n",
+        compiled: b"x",
+        f"{folder}/b.py": b"",
+    }
+    payload = make_payload(files, base="bare", apps={"hello": {"command": "bin/hello"}})
+    found = explain(payload, "hello", f"{folder}/a.py")
+    assert found.path == compiled
+    said = f"Python reads {compiled} instead of {folder}/a.py."
+    assert found.sentences[:2] == (
+        said,
+        "bin/hello imports it (way 'python-module').",
+    )
+    found = explain(payload, "hello", f"{folder}/b.py")
+    assert found.sentences[0] == f"{folder}/a.py imports it (way 'python-module')."
+
+
 def test_explanation_of_a_file_that_is_not_there_names_one_like_it() -> None:
     with pytest.raises(UsageError, match="has no file") as caught:
         explained("x/libQt6Gui.so.6")

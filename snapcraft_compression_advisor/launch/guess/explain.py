@@ -55,23 +55,34 @@ def explain(payload: Payload, app: str, path: str) -> Explanation:
     :param path: relative to the payload, or as the snap sees it.
     :raises UsageError: if the payload has no such file.
     """
-    entry = _file(payload, path)
+    named = entry = _file(payload, path)
     candidates = find_candidates(payload, app)
+    known = (*candidates.files, *candidates.unreached)
+    found = next((c for c in known if c.entry.identity == entry.identity), None)
+    if found is None:
+        found = next((c for c in known if _is_made_of(c.entry.path, entry.path)), None)
+        entry = found.entry if found else entry
     expected = {
         payload.inventory.entries[file.path].identity: file
         for file in static_launch_set(payload, app).files
     }.get(entry.identity)
-    known = (*candidates.files, *candidates.unreached)
-    found = next((c for c in known if c.entry.identity == entry.identity), None)
     reasons = _ways(found, expected) if found else _reasons(entry, candidates)
+    instead = f"Python reads {entry.path} instead of {named.path}."
     return Explanation(
         app=app,
         path=entry.path,
         size_bytes=entry.size_bytes,
         expected_blocks=expected.expected_blocks if expected is not None else 0.0,
-        sentences=tuple(reasons),
+        sentences=(*((instead,) if entry is not named else ()), *reasons),
         blocks=tuple(_blocks(payload, found, expected)) if found and expected else (),
     )
+
+
+def _is_made_of(compiled: str, source: str) -> bool:
+    """Return whether Python compiled a file from a source."""
+    folder, name = posixpath.split(source.removesuffix(".py"))
+    start = posixpath.join(folder, "__pycache__", f"{name}.")
+    return compiled.endswith(".pyc") and compiled.startswith(start)
 
 
 def _file(payload: Payload, path: str) -> Entry:
@@ -126,7 +137,7 @@ def _found(candidate: Candidate) -> str:
         return f"{by} links it."
     if candidate.role in ("library", "distant") and "/" in by:
         return f"{by} links it (way {way!r})."
-    if by and way in {"node-module", "python-module"}:
+    if by and way.endswith(("-module", "-extension")):
         return f"{by} imports it (way {way!r})."
     return f"The way {way!r} names it" + (f": of {by!r}." if by else ".")
 

@@ -98,6 +98,7 @@ class Importer:
     :param groups: gives the modules of the entry points of a group.
     :param folder_of: gives the directory that a path of ``sys.path`` leads to.
     :ivar files: read as modules are imported, by path.
+    :ivar by: the source that first imports each of them, if one does.
     :ivar depending: those of them that are imported only if a function is called by
         some other, or under a condition: nothing else imports them.
     :ivar names: of all modules named.
@@ -125,7 +126,9 @@ class Importer:
         self._called: set[str] = set(_CALLED_BY_TOOLKITS)
         self._waiting: dict[str, list[tuple[Scope, str]]] = {}
         self._parsed_bytes = 0
+        self._importers: dict[str, str] = {}
         self.files: dict[str, Entry] = {}
+        self.by: dict[str, str] = {}
         self.depending: set[str] = set()
         self.names: set[str] = set()
         self.versions: dict[str, str] = {}
@@ -140,7 +143,7 @@ class Importer:
         self._note_names(source, file)
         code = self._parsed(source, "", file, is_program=True)
         if code is None:
-            self._add(imported_names(source, package="", in_functions=True))
+            self._add(imported_names(source, package="", in_functions=True), file)
             return
         stem = posixpath.splitext(posixpath.basename(file))[0]
         self._own.add(stem.lower().replace("-", "_"))
@@ -182,13 +185,15 @@ class Importer:
             for part in _with_parents(name):
                 if part not in self.names:
                     self.names.add(part)
-                    self._import(part, depends=depends)
+                    by = self._importers.get(name, "")
+                    self._import(part, by, depends=depends)
 
-    def _add(self, names: Iterable[tuple[str, bool]]) -> None:
+    def _add(self, names: Iterable[tuple[str, bool]], file: str) -> None:
         for name, depends in names:
+            self._importers.setdefault(name, file)
             (self._depending if depends else self._pending).append(name)
 
-    def _import(self, name: str, *, depends: bool) -> None:
+    def _import(self, name: str, by: str, *, depends: bool) -> None:
         for pattern, also in _UNSEEN_IMPORTS:
             if match := re.fullmatch(pattern, name):
                 self._pending.extend(match.expand(each) for each in also)
@@ -198,6 +203,7 @@ class Importer:
         if depends and found.read.path not in self.files:
             self.depending.add(found.read.path)
         self.files.setdefault(found.read.path, found.read)
+        self.by.setdefault(found.read.path, by)
         if found.read.path.endswith(".so") and found.read.size_bytes < _FRONT_BYTES:
             front = self._payload.read(found.read.path, offset=0, length=_FRONT_BYTES)
             self._pending.extend(each.decode() for each in _BEHIND.findall(front))
@@ -220,7 +226,7 @@ class Importer:
             names = imported_names(
                 source, package=package, in_functions=own, fallbacks=not standard
             )
-            self._add(names)
+            self._add(names, file)
 
     def _modules_of_bindings(self, source: bytes) -> Iterator[str]:
         """Yield the modules of Qt that a source imports whichever binding there is.
@@ -281,9 +287,11 @@ class Importer:
                     self._note(name, scope, file)
                     pending.extend(scope.calls)
 
-    def _note(self, name: str, scope: Scope, file: str) -> None:
-        pending = self._pending if name in self._started else self._depending
+    def _note(self, function: str, scope: Scope, file: str) -> None:
+        pending = self._pending if function in self._started else self._depending
         pending.extend(scope.imports)
+        for name in scope.imports:
+            self._importers.setdefault(name, file)
         for package in scope.packages:
             modules = self._finder.modules_of(package)
             pending.extend(modules)

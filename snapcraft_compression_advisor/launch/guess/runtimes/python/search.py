@@ -51,7 +51,12 @@ def loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
     for entry in importer.files.values():
         kind = "extension" if entry.path.endswith(".so") else "module"
         depends = entry.path in importer.depending
-        yield Loaded(entry=entry, way=f"python-{kind}", expected=not depends)
+        yield Loaded(
+            entry=entry,
+            way=f"python-{kind}",
+            expected=not depends,
+            by=importer.by[entry.path],
+        )
     for entry in _unnamed(finder, importer):
         yield Loaded(entry=entry, way="python-unnamed-extension")
     for entry in points.read.values():
