@@ -18,7 +18,7 @@ from ..payload.paths import PathResolver
 from ..payload.source import Payload
 from ..squashfs.entry import EntryKind
 from .call_notices import HeldCall, call_notices
-from .home import HOME_BYTES, HomeQuota, launch_home, make_places
+from .home import HomeQuota, launch_home, make_places
 from .isolation import (
     AUTHORITY,
     BUS_SOCKET,
@@ -306,7 +306,6 @@ def _isolated(
         shown=tuple(sources.shown),
         limits={
             "RLIMIT_NPROC": MOST_TASKS + _tasks_of(user),
-            "RLIMIT_FSIZE": HOME_BYTES,
             "RLIMIT_CORE": _NO_CORE_BYTES,
         },
     )

@@ -118,6 +118,13 @@ def test_python_writes_no_bytecode_into_the_payload(prime: Path) -> None:
     assert not (prime / "__pycache__").exists()
 
 
+def test_app_may_make_a_large_file_that_it_does_not_fill(prime: Path) -> None:
+    # .NET's run time makes one of 2 TiB, in memory.
+    script = 'truncate --size=2T "$HOME/sparse"'
+    result = record(prime, "--", "sh", "-c", script)
+    assert result.returncode == 0, result.stderr
+
+
 def test_file_that_others_map_is_named(prime: Path) -> None:
     with (
         (prime / "data/middle").open("rb") as file,
