@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..launch.model import cost_of_blocks, cost_of_files, data_of, sum_blocks
-from ..payload.families import file_family
+from ..payload.file_groups import file_group
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -138,7 +138,7 @@ def launch_groups(files: Sequence[LaunchFile]) -> list[LaunchGroup]:
     """
     members: dict[str, list[LaunchFile]] = defaultdict(list)
     for file in files:
-        members[file_family(file.path)].append(file)
+        members[file_group(file.path)].append(file)
     order = sorted(members, key=lambda name: (-_blocks(members[name]), name))
     whole = sum(map(_blocks, members.values()))
     large = [
@@ -213,7 +213,7 @@ def largest_shares(layout: Layout) -> dict[int, float]:
 def file_kinds(stored: StoredSizes) -> list[FileKind]:
     """Return what each kind of file takes with every codec, the largest kind first."""
     layout = stored.layout
-    kinds = np.array([file_family(path) for path in layout.paths], dtype=object)
+    kinds = np.array([file_group(path) for path in layout.paths], dtype=object)
     owners = layout.files_of_blocks()
     raw_bytes = np.where(layout.holes, 0, layout.raw_bytes())
     found = []

@@ -7,7 +7,7 @@ import pytest
 
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.launch.launch_set import LaunchFile
-from snapcraft_compression_advisor.payload.families import file_family
+from snapcraft_compression_advisor.payload.file_groups import file_group
 from snapcraft_compression_advisor.payload.layout import make_layout
 from snapcraft_compression_advisor.report.files import (
     LISTED_GROUPS,
@@ -94,7 +94,7 @@ def file(path: str, blocks: int = 1) -> LaunchFile:
 
 
 @pytest.mark.parametrize(
-    ("path", "family"),
+    ("path", "group"),
     [
         ("usr/lib/x86_64-linux-gnu/libgtk-4.so.1.800.3", "GTK"),
         ("usr/lib/x86_64-linux-gnu/libQt5Core.so.5", "Qt"),
@@ -119,8 +119,8 @@ def file(path: str, blocks: int = 1) -> LaunchFile:
         ("x", "/"),
     ],
 )
-def test_paths_tell_what_a_file_belongs_to(path: str, family: str) -> None:
-    assert file_family(path) == family
+def test_paths_tell_what_a_file_belongs_to(path: str, group: str) -> None:
+    assert file_group(path) == group
 
 
 def test_groups_hold_every_block_once() -> None:

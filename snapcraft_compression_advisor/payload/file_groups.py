@@ -26,25 +26,25 @@ _FOLDER = re.compile(
 
 @cache
 def _names() -> dict[str, re.Pattern[str]]:
-    """Return packages, whose names have a place for their own, and families."""
-    text = files(__package__).joinpath("families.yaml").read_text(encoding="utf-8")
+    """Return packages, whose names have a place for their own, and groups."""
+    text = files(__package__).joinpath("file_groups.yaml").read_text(encoding="utf-8")
     table = YAML(typ="safe", pure=True).load(text)
     patterns = dict(table["packages"])
-    for name, family in table["families"].items():
-        patterns[name] = family["paths"]
-        if libraries := family.get("libraries"):
+    for name, group in table["groups"].items():
+        patterns[name] = group["paths"]
+        if libraries := group.get("libraries"):
             patterns[name] += rf"|(?:^|/)lib(?:{libraries})[-._0-9a-zA-Z]*\.so"
     return {name: re.compile(pattern) for name, pattern in patterns.items()}
 
 
-def file_family(path: str) -> str:
+def file_group(path: str) -> str:
     """Return what a file belongs to, by its path alone.
 
-    >>> file_family("usr/lib/x86_64-linux-gnu/libgtk-4.so.1")
+    >>> file_group("usr/lib/x86_64-linux-gnu/libgtk-4.so.1")
     'GTK'
-    >>> file_family("usr/lib/python3/dist-packages/meld/filediff.py")
+    >>> file_group("usr/lib/python3/dist-packages/meld/filediff.py")
     'Python: meld'
-    >>> file_family("usr/share/meld/ui/app.ui")
+    >>> file_group("usr/share/meld/ui/app.ui")
     'meld'
     """
     for name, pattern in _names().items():
