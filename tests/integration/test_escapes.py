@@ -143,7 +143,6 @@ ATTEMPTS = {
     "key of the user": f"{KEY} $keyring",
     "more than a limit of threads": THREADS,
     "more than a limit of processes": PROCESSES,
-    "larger file than the limit": "truncate -s 3G $HOME/large",
     "core program": "test $(ulimit -c) != 0",
 }
 ALLOWED = {
