@@ -45,8 +45,6 @@ from snapcraft_compression_advisor.launch.guess.priors import (
 )
 from snapcraft_compression_advisor.launch.guess.priors_document import (
     Ends,
-    Fit,
-    MedianAndWorst,
     PriorsDocument,
     ReferenceRow,
     Row,
@@ -110,21 +108,23 @@ def fit(trees: Sequence[Path], today: date) -> None:
         print(line)
 
 
-def fit_of(folds: Sequence[Fold], today: date) -> Fit:
-    """Return what the priors say of their own origin."""
-    recalls = [fold.alone.recall for fold in folds]
-    precisions = [fold.alone.precision for fold in folds]
-    return Fit(
-        fitted_on=tuple(fold.application.name for fold in folds),
-        fitted_at=today,
-        recall=_median_and_worst(recalls),
-        precision=_median_and_worst(precisions),
-    )
+def fit_of(folds: Sequence[Fold], today: date) -> dict[str, object]:
+    """Return what the priors say of their own origin.
+
+    Of the bytes read, those named (recall), and of those named, those read (precision):
+    the middle and the lowest application's, each left out when it was guessed.
+    """
+    return {
+        "fitted_on": [fold.application.name for fold in folds],
+        "fitted_at": today.isoformat(),
+        "recall": _median_and_worst([fold.alone.recall for fold in folds]),
+        "precision": _median_and_worst([fold.alone.precision for fold in folds]),
+    }
 
 
-def _median_and_worst(figures: Sequence[float]) -> MedianAndWorst:
+def _median_and_worst(figures: Sequence[float]) -> dict[str, float]:
     median, worst = statistics.median(figures), min(figures)
-    return MedianAndWorst(median=round(median, 4), worst=round(worst, 4))
+    return {"median": round(median, 4), "worst": round(worst, 4)}
 
 
 def find_trees(trees: Sequence[Path]) -> dict[str, Path]:
@@ -225,7 +225,7 @@ def document_text(document: PriorsDocument) -> str:
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
-def priors_document(priors: Priors, fit: Fit) -> PriorsDocument:
+def priors_document(priors: Priors, fit: dict[str, object]) -> PriorsDocument:
     """Return the document that ``parse_priors`` reads, with rounded shares.
 
     :param fit: what the priors were fitted on, and how well they do.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from datetime import date
 
 import pytest
 
@@ -35,11 +34,7 @@ from snapcraft_compression_advisor.launch.guess.priors import (
     built_in_priors,
     parse_priors,
 )
-from snapcraft_compression_advisor.launch.guess.priors_document import (
-    Fit,
-    MedianAndWorst,
-    read_document,
-)
+from snapcraft_compression_advisor.launch.guess.priors_document import read_document
 from snapcraft_compression_advisor.launch.launch_set import WAITED_SHARE, LaunchFile
 from static_fit import priors_document
 from static_folds import summed, wider_class
@@ -64,9 +59,7 @@ PRIORS = Priors(
     parallel_kinds=("GTK 4",),
 )
 
-GOOD = MedianAndWorst(median=0.9, worst=0.5)
-FIT = Fit(fitted_on=("a", "b"), fitted_at=date(2026, 1, 2), recall=GOOD, precision=GOOD)
-FIT_JSON = FIT.model_dump(mode="json")
+FIT: dict[str, object] = {"fitted_on": ["a", "b"], "fitted_at": "2026-01-02"}
 
 
 def candidate(path: str, *, way: str = "linked", role: Role = "library") -> Candidate:
@@ -214,9 +207,7 @@ def test_priors_survive_their_document() -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("fit", {"fitted_on": ["a", "b"]}),
-        ("fit", {**FIT_JSON, "fitted_at": "yesterday"}),
-        ("fit", {**FIT_JSON, "recall": {"median": 1.1, "worst": 0.5}}),
+        ("fit", "yesterday"),
         ("read_share", [1.0, 0.5, 2.0]),
         ("read_share", [0.0, 0.5, 2.0]),
         ("files", {"seen": [2, 1]}),

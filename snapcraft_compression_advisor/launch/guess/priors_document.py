@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from datetime import date  # pydantic reads it at run time
 from typing import Annotated
 
 import pydantic
@@ -40,32 +39,6 @@ class _Model(pydantic.BaseModel):
     )
 
 
-class MedianAndWorst(_Model):
-    """A figure over the applications, each left out of the counts when it was guessed.
-
-    :param median: the middle application's.
-    :param worst: the lowest.
-    """
-
-    median: Share
-    worst: Share
-
-
-class Fit(_Model):
-    """Where the priors come from, and how well they do.
-
-    :param fitted_on: the applications whose recorded launches were counted.
-    :param fitted_at: the day.
-    :param recall: of the bytes read, those named: applications left out.
-    :param precision: of the bytes named, those read: applications left out.
-    """
-
-    fitted_on: Annotated[tuple[str, ...], pydantic.Field(min_length=2)]
-    fitted_at: date
-    recall: MedianAndWorst
-    precision: MedianAndWorst
-
-
 class ReferenceRow(_Model):
     """What a reference class read; fields as those of :class:`Reference`."""
 
@@ -78,7 +51,7 @@ class ReferenceRow(_Model):
 class PriorsDocument(_Model):
     """All of the file.
 
-    :param fit: where it comes from.
+    :param fit: where it comes from, and how well it does; for readers of the file.
     :param read_share: bytes read ÷ expected, over applications left out.
     :param seek_share: likewise, of runs of blocks.
     :param unseen_share: bytes, if all applications of a kind were left out.
@@ -94,7 +67,7 @@ class PriorsDocument(_Model):
     # Now, since threads are going to use it.
     model_config = pydantic.ConfigDict(defer_build=False)
 
-    fit: Fit
+    fit: dict[str, object]
     read_share: Ends
     seek_share: Ends
     unseen_share: Ends
