@@ -221,9 +221,9 @@ class Search:
         )
 
     def _note_launcher(self) -> None:
-        """Note a small program that may start another which wasn't found.
+        """Note a small program that may start another, if hardly anything was reached.
 
-        Most of the payload is for the only app, and hardly any of it was reached.
+        Most of the payload is for the only app.
         """
         blocks, files = self._payload.inventory.data_blocks, self._files.values()
         reached = sum(block_count(file.entry.size_bytes) for file in files)

@@ -49,19 +49,9 @@ class ReferenceRow(_Model):
 
 
 class PriorsDocument(_Model):
-    """All of the file.
+    """All of the file; fields as those of :class:`Priors`.
 
     :param fit: where it comes from, and how well it does; for readers of the file.
-    :param read_share: bytes read ÷ expected, over applications left out.
-    :param seek_share: likewise, of runs of blocks.
-    :param unseen_share: bytes, if all applications of a kind were left out.
-    :param kind_shares: bytes, by kind.
-    :param parallel_kinds: of which some recorded launch didn't wait for all of the work
-        on its blocks.
-    :param kinds: by kind, the applications recorded with read ÷ expected.
-    :param files: counts of files by way.
-    :param blocks: counts of blocks by class.
-    :param references: by name, the reference classes of blind searches.
     """
 
     # Now, since threads are going to use it.

@@ -89,9 +89,8 @@ class _Walk:
     def run(self, name: str) -> None:
         """Collect all that the app starts."""
         app = self._payload.snap.apps[name]
-        self.found.variables.update(
-            {**self._payload.snap.environment, **app.environment}
-        )
+        variables = {**self._payload.snap.environment, **app.environment}
+        self.found.variables.update(variables)
         words = _split_command(app.command or "")
         chain = [*app.command_chain, *words]
         for place, command in enumerate(app.command_chain):
@@ -130,12 +129,11 @@ class _Walk:
 
     def _start(self, path: str, *, needed_by: str, given: Sequence[str] = ()) -> None:
         """Start a program of the payload with the arguments that are known."""
-        entry = self._paths.file(path)
-        if entry is not None:
+        if entry := self._paths.file(path):
             self._add(entry, named=path, given=given)
-            return
-        outside = self._paths.locate(path).outside is not None
-        self._miss(path, needed_by, self._elsewhere if outside else "missing")
+        else:
+            outside = self._paths.locate(path).outside is not None
+            self._miss(path, needed_by, self._elsewhere if outside else "missing")
 
     def _miss(self, name: str, needed_by: str, supplier: str) -> None:
         self.found.unresolved.setdefault(
@@ -201,9 +199,7 @@ class _Walk:
     def _start_interpreter(self, interpreter: str, *, script: str) -> None:
         if interpreter.startswith(("/", "$")):
             self._start(interpreter, needed_by=script)
-            return
-        entry = self._paths.program(interpreter)
-        if entry is not None:
+        elif entry := self._paths.program(interpreter):
             self._add(entry)
         else:
             self._miss(interpreter, script, self._elsewhere)
@@ -345,8 +341,7 @@ class _Walk:
         invocation = Invocation(words=tuple(words), folder=folder)
         self.found.invocations.append(invocation)
         if not self._start_if_shipped(words[0]):
-            entry = None if "/" in words[0] else self._paths.program(words[0])
-            if entry is not None:
+            if "/" not in words[0] and (entry := self._paths.program(words[0])):
                 self._add(entry)
             elif self._elsewhere != "missing":  # the base may have it
                 self._miss(words[0], needed_by, self._elsewhere)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import posixpath
 import re
 from collections import deque
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from ....core.units import MIB
@@ -58,18 +57,16 @@ def vlc(app: StartedApp) -> Iterator[Loaded]:
 
     Without its ``plugins.dat``, libVLC opens each plug-in to ask what it can do.
     """
-    yield from islice(_plugins(app), MAX_PLUGINS)
-
-
-def _plugins(app: StartedApp) -> Iterator[Loaded]:
-    entries = app.payload.inventory.entries
-    for entry in app.files("_plugin.so"):
-        if match := _PLUGIN.fullmatch(entry.path):
-            is_listed = posixpath.join(match["root"], "plugins.dat") in entries
-            if not is_listed:
-                yield Loaded(entry=entry, way="vlc-plugin")
-            elif match["kind"] in _WITH_CACHE:
-                yield Loaded(entry=entry, way="vlc-interface")
+    plugins = [
+        (entry, match, f"{match['root']}/plugins.dat" in app.payload.inventory.entries)
+        for entry in app.files("_plugin.so")
+        if (match := _PLUGIN.fullmatch(entry.path))
+    ]
+    for entry, match, listed in plugins[:MAX_PLUGINS]:
+        if not listed:
+            yield Loaded(entry=entry, way="vlc-plugin")
+        elif match["kind"] in _WITH_CACHE:
+            yield Loaded(entry=entry, way="vlc-interface")
 
 
 def dotnet(app: StartedApp) -> Iterator[Loaded]:
