@@ -39,6 +39,7 @@ TRAITS = (
 """Kinds of programs by themselves; they trigger rules, too."""
 
 _T = TypeVar("_T")
+
 STARTER_MAX_BYTES = MIB
 """Of a program that only starts another: a launcher written in C."""
 
@@ -68,28 +69,28 @@ _DRIVER_STUB = re.compile(r"libdril_dri\.so")
 def program_traits(payload: Payload, program: Entry) -> Iterator[str]:
     """Yield what triggers rules: how it opens OpenGL's driver; one of ``TRAITS``."""
     name = program.path.rpartition("/")[2]
-    for tell in (_opengl, lambda elf: _trait(elf, name)):
-        if told := _told(payload, program, tell):
-            yield told
+    for trait_of in (_opengl, lambda elf: _kind(elf, name)):
+        if trait := _by_elf(payload, program, trait_of):
+            yield trait
 
 
 def starts_others(payload: Payload, program: Entry) -> bool:
     """Return whether a small program calls what starts others."""
     return program.size_bytes <= STARTER_MAX_BYTES and bool(
-        _told(payload, program, lambda elf: _STARTS.search(elf.dynamic_names()))
+        _by_elf(payload, program, lambda elf: _STARTS.search(elf.dynamic_names()))
     )
 
 
-def _told(payload: Payload, program: Entry, tell: Callable[[Elf], _T]) -> _T | None:
-    """Return what an ELF file tells, ``None`` if it is none or broken."""
+def _by_elf(payload: Payload, program: Entry, read: Callable[[Elf], _T]) -> _T | None:
+    """Return what is read of an ELF file, ``None`` if it is none or broken."""
     try:
         elf = None if is_data(program.path) else elf_of(payload, program)
-        return tell(elf) if elf is not None else None
+        return read(elf) if elf is not None else None
     except BrokenElfError:
         return None
 
 
-def _trait(elf: Elf, name: str) -> str:
+def _kind(elf: Elf, name: str) -> str:
     carries = bool(carried_parts(elf))
     if not carries and elf.size_bytes < LEAST_CARRIED_BYTES:
         return ""
