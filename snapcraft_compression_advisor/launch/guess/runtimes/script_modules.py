@@ -33,9 +33,8 @@ MAX_LAUNCHED = 8
 class Language:
     """How a language names what it loads.
 
-    :param interpreter: in the first line of its scripts.
+    :param interpreter: in the first line of its scripts, and in the ways of files.
     :param suffix: of scripts that are named as arguments.
-    :param way: how priors call what is found.
     :param statement: that loads: ``name`` is searched for, ``near`` beside the file;
         ``later`` where it stands in a function.
     :param folders: where it searches.
@@ -58,7 +57,6 @@ class Language:
 
     interpreter: str
     suffix: str
-    way: str
     statement: re.Pattern[bytes]
     folders: re.Pattern[str]
     suffixes: tuple[str, ...]
@@ -80,12 +78,9 @@ class Language:
         if not scripts:
             return
         search = _Search(app, self)
-        extension = f"{self.interpreter}-extension"
-        for entry in search.loaded(scripts):
-            native = entry.path.endswith(".so")
-            yield Loaded(entry=entry, way=extension if native else self.way)
-        for entry in search.native.values():
-            yield Loaded(entry=entry, way=extension)
+        for entry in (*search.loaded(scripts), *search.native.values()):
+            kind = "extension" if entry.path.endswith(".so") else "module"
+            yield Loaded(entry=entry, way=f"{self.interpreter}-{kind}")
         yield from introspected(app, search.namespaces, search.versions)
         yield from search.blind_spots
 
@@ -93,7 +88,6 @@ class Language:
 PERL = Language(
     interpreter="perl",
     suffix=".pl",
-    way="perl-module",
     statement=re.compile(
         rb"^(?P<later>[ \t]+(?=require))?[ \t]*(?:use|require)[ \t]+"
         rb"(?:(?:parent|base)[ \t]+(?:qw[ \t]*)?[\"'(\[{/]{1,2}[ \t]*)?"
@@ -123,7 +117,6 @@ PERL = Language(
 RUBY = Language(
     interpreter="ruby",
     suffix=".rb",
-    way="ruby-module",
     statement=re.compile(
         rb"^(?P<later>[ \t]+)?(?:require[ (]*[\"'](?P<name>(?:[\w./-]|#\{\w+\})+)[\"']"
         rb"|require_relative[ (]*[\"'](?P<near>(?:[\w./-]|#\{\w+\})+)[\"'])",
@@ -160,7 +153,6 @@ RUBY = Language(
 LUA = Language(
     interpreter="lua",
     suffix=".lua",
-    way="lua-module",
     statement=re.compile(
         rb"^(?P<later>[ \t]+(?=\S))?[^\n]*?"
         rb"\brequire[ \t(]*[\"'](?P<name>[\w./-]+)[\"'](?P<near>)",
@@ -197,10 +189,8 @@ class _Search:
         # Distributions put their own directories before the language's.
         known = sorted(folders, key=lambda path: "vendor" not in path)
         added = library_path(app.environment.get(language.variable, ""))
-        self._folders = [
-            *(each for path in added for each in self._at(path, "")),
-            *known,
-        ]
+        first = (each for path in added for each in self._at(path, ""))
+        self._folders = [*first, *known]
 
     def loaded(self, scripts: Iterable[Entry]) -> Iterator[Entry]:
         """Yield the files that scripts load, and those that these load in turn."""
