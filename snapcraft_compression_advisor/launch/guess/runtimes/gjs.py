@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ....payload.inventory import Entry
-    from ....payload.source import Payload
     from .runtime import StartedApp
 
 MAX_FILES = 1000
@@ -93,7 +92,8 @@ class _Search:
             self._note(source, script.path)
             for bundle in self._new_bundles():
                 yield Loaded(entry=bundle, way="gjs-resource")
-                for _, text in resource_files(self._app.payload, bundle, ".js"):
+                content = self._app.source(bundle, RESOURCE_MAX_BYTES)
+                for text in scripts_in(content):
                     self._note(text, bundle.path)
             for module in self._modules(source, script):
                 if module.path not in self._seen:
@@ -162,17 +162,14 @@ def loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
         yield BlindSpot(reason="embedded-code", where=app.programs.started[0].path)
 
 
-def resource_files(
-    payload: Payload, entry: Entry, suffix: str
-) -> Iterator[tuple[str, bytes]]:
-    """Yield name and content of the files with a suffix; none if it is broken."""
-    content = payload.read(entry.path, offset=0, length=RESOURCE_MAX_BYTES)
+def scripts_in(bundle: bytes) -> Iterator[bytes]:
+    """Yield the scripts in a bundle of resources; none if it is broken."""
     total = 0
-    for name, start, end in _members(content):
-        if name.endswith(suffix) and total <= MAX_MEMBERS_BYTES:
-            member = _member(content[start:end])
-            total += len(member)
-            yield name, member
+    for name, start, end in _members(bundle):
+        if name.endswith(".js") and total <= MAX_MEMBERS_BYTES:
+            script = _member(bundle[start:end])
+            total += len(script)
+            yield script
 
 
 def _members(content: bytes) -> Iterator[tuple[str, int, int]]:
@@ -184,9 +181,8 @@ def _members(content: bytes) -> Iterator[tuple[str, int, int]]:
         bloom_words, buckets = _TABLE.unpack_from(content, start)
         first = start + _TABLE.size + 4 * ((bloom_words & _BLOOM_MASK) + buckets)
         count = min((end - first) // _ITEM.size, MAX_ITEMS)
-        items = [
-            _ITEM.unpack_from(content, first + _ITEM.size * n) for n in range(count)
-        ]
+        places = (first + _ITEM.size * number for number in range(count))
+        items = [_ITEM.unpack_from(content, place) for place in places]
     except struct.error:
         return
     names = _names(content, [(item[1], item[2], item[3]) for item in items])

@@ -104,7 +104,7 @@ def start(app: StartedApp, importer: Importer, points: EntryPoints) -> None:
                     module, _, function = point.partition(":")
                     importer.start_function(module.strip(), function.strip())
             continue
-        for name, text in _sources_in(app.payload, script, ".py").items():
+        for name, text in _sources_in(app.payload, script).items():
             if name == "__main__.py":
                 importer.start_source(text, file=script.path)
             else:
@@ -138,23 +138,22 @@ def _normal(name: str) -> str:
     return _SEPARATORS.sub("-", name).lower()
 
 
-def _sources_in(payload: Payload, entry: Entry, suffix: str) -> dict[str, bytes]:
-    """Return the members with a suffix, by name; none of what isn't an archive."""
+def _sources_in(payload: Payload, entry: Entry) -> dict[str, bytes]:
+    """Return the sources in an archive, by name; none of what isn't one."""
     found: dict[str, bytes] = {}
     total = 0
     try:
         file = io.BufferedReader(_PayloadFile(payload, entry))
         with zipfile.ZipFile(file) as archive:
             for info in archive.infolist():
-                if not info.filename.endswith(suffix):
-                    continue
-                with archive.open(info) as member:
-                    found[info.filename] = member.read(MEMBER_MAX_BYTES)
-                total += len(found[info.filename])
                 if len(found) >= MAX_MEMBERS or total > MAX_MEMBERS_BYTES:
                     break
+                if info.filename.endswith(".py"):
+                    with archive.open(info) as member:
+                        found[info.filename] = member.read(MEMBER_MAX_BYTES)
+                    total += len(found[info.filename])
     except _BROKEN:
-        return found
+        pass
     return found
 
 
