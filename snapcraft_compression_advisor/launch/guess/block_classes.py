@@ -56,7 +56,8 @@ def block_keys(
         return tuple((place,) for place in held)
     if parts is None:
         return tuple(_data_keys(candidate, block_count))
-    size = _size_class(parts.text_bytes)
+    limits = (x for x in _TEXT_SIZES if parts.text_bytes < x * DATA_BLOCK_BYTES)
+    size = f"<{limit}" if (limit := next(limits, None)) else f">={_TEXT_SIZES[-1]}"
     name = file_name_class(candidate.entry.path)
     if parts.language in ("Node", "Bun"):  # under whichever name
         name = parts.language.lower()
@@ -114,11 +115,6 @@ def _places(parts: ElfParts) -> tuple[str, ...]:
         if places[number] in ("text", "constants") and places[number + 1] == "data":
             places[number] += " before data"
     return tuple(places)
-
-
-def _size_class(text_bytes: int) -> str:
-    limits = (x for x in _TEXT_SIZES if text_bytes < x * DATA_BLOCK_BYTES)
-    return f"<{limit}" if (limit := next(limits, None)) else f">={_TEXT_SIZES[-1]}"
 
 
 LINKING = "linking"

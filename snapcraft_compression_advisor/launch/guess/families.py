@@ -59,10 +59,6 @@ class Family:
     opens: bool = False
     window: bool = False
 
-    def triggered_by(self, trigger: Trigger) -> bool:
-        """Return whether a trigger of its name makes it apply."""
-        return (trigger.near or not self.near) and (trigger.opens or not self.opens)
-
 
 @cache
 def all_families() -> tuple[Family, ...]:
@@ -112,7 +108,8 @@ class FamilyFiles:
                 trigger.folder
                 for name in filter(compiled(family.trigger).fullmatch, known)
                 for trigger in known[name]
-                if family.triggered_by(trigger)
+                if trigger.near or not family.near
+                if trigger.opens or not family.opens
             }
             if folders:
                 beside = family.beside

@@ -66,11 +66,10 @@ def program_stem(name: str) -> str:
     """Return a program's name without version: ``gimp`` of ``gimp-2.10``.
 
     Of an application ID it is the last part: ``weather`` of ``org.gnome.Weather``.
-
     Empty if nothing is named after it: shells and interpreters.
     """
     by_id = _APPLICATION_ID.fullmatch(name)
-    if by_id is not None:  # org.gnome.Weather
+    if by_id is not None:
         return by_id["name"].lower()
     match = _STEM.fullmatch(posixpath.splitext(name)[0] if "." in name else name)
     stem = match["stem"].lower() if match else ""

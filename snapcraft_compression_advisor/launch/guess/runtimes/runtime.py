@@ -163,17 +163,14 @@ class StartedApp:
         :param suffix: of those that are named as arguments of an unknown program.
         """
         run = {entry.path for entry in self._arguments(interpreter)}
+        first_line = re.compile(rb"#![^\n]*" + re.escape(interpreter.encode()))
         return tuple(
             program
             for program in self.programs.started
             if program.path in run
             or program.path.endswith(suffix)
-            or self._is_run_by(interpreter.encode(), program)
+            or first_line.match(self.source(program, 128))
         )
-
-    def _is_run_by(self, interpreter: bytes, program: Entry) -> bool:
-        first_line = self.source(program, 128).partition(b"\n")[0]
-        return first_line.startswith(b"#!") and interpreter in first_line
 
     def _arguments(self, interpreter: str) -> Iterator[Entry]:
         """Yield the first file among the arguments of each run of an interpreter."""
