@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar, get_args
 
-from ..core.errors import NoInputError, StorageError
+from ..core.errors import NoInputError
 from ..core.printable import printable
 from ..core.scratch import replace_text
 from ..core.terminal import emit
@@ -43,6 +43,7 @@ from .commands import (
 from .lint import FINDINGS_STATUS
 from .policy_options import RULE_ARGUMENTS, lint_request, policy_options
 from .write import (
+    cannot_write,
     check_outputs,
     check_page_name,
     note,
@@ -282,17 +283,10 @@ def _own_pages(
         stem = f"{row['name']}-{row['digest'].partition(':')[2][:12]}"
         page = folder / f"{_UNSAFE.sub('_', stem).lstrip('.')}{output.suffix}"
         emit.progress(f"Report of {row['name']}")
-        _write(page, row["page"])
+        text = print_page(read_page(row["page"]), page)
+        try:
+            folder.mkdir(exist_ok=True)
+            replace_text(page, text, mode=0o644)
+        except OSError as error:
+            raise cannot_write(page, error) from error
         yield row["digest"], f"{folder.name}/{page.name}"
-
-
-def _write(page: Path, saved: str) -> None:
-    text = print_page(read_page(saved), page)
-    try:
-        page.parent.mkdir(exist_ok=True)
-        replace_text(page, text, mode=0o644)
-    except OSError as error:
-        message = f"Cannot write {str(page)!r}: {error.strerror}"
-        raise StorageError(
-            message, resolution="Make room, or write elsewhere."
-        ) from error

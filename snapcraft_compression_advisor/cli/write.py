@@ -72,7 +72,7 @@ def check_outputs(*paths: Path | None) -> None:
         try:
             _check_file(path)
         except OSError as error:
-            raise _cannot_write(path, error) from error
+            raise cannot_write(path, error) from error
 
 
 def note(text: str) -> None:
@@ -129,7 +129,7 @@ def write_file(content: bytes, path: Path) -> None:
             target = Path(os.path.realpath(path))  # a link to itself is replaced
             replace_bytes(target, content, mode=_mode(target))
     except OSError as error:
-        raise _cannot_write(path, error) from error
+        raise cannot_write(path, error) from error
     note(f"Report written to {path}")
 
 
@@ -221,10 +221,11 @@ def _check_file(path: Path) -> None:
         pass  # its file has no name, where the file system can do so
 
 
-def _cannot_write(path: Path, error: OSError) -> StorageError:
+def cannot_write(path: Path, error: OSError) -> StorageError:
+    """Return the error of a file that can't be written."""
     message = f"Cannot write {str(path)!r}: {error.strerror}"
     return StorageError(
-        message, resolution="Specify a file in a directory that you can write to."
+        message, resolution="Make room, or specify a file that you can write."
     )
 
 

@@ -37,7 +37,6 @@ from .quantities import (
     Text,
 )
 
-SCHEMA = 1
 ALL_RULES_PREFIX = "SCA"
 LEAST_GROWTH_S = 0.1
 """Up to this, people take a response for immediate (R. B. Miller, Response time in
@@ -221,7 +220,7 @@ class LintPolicy(PolicyModel):
         return found.read if found else None
 
     def to_policy(self, device_names: Sequence[str] = ()) -> Policy:
-        """Return the policy of the recommendation, for devices in the order of them."""
+        """Return the policy of the recommendation; the devices are in their order."""
         return replace(
             self.to_component_policy(),
             device_shares=self._device_shares(device_names),

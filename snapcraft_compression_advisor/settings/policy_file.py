@@ -17,7 +17,7 @@ from ruamel.yaml.nodes import MappingNode, Node, SequenceNode
 from ..core.documents import DocumentKind, describe_problem
 from ..core.errors import BadDataError
 from ..core.units import KIB
-from .lint_policy import SCHEMA, LintPolicy
+from .lint_policy import LintPolicy
 from .policy_parts import PolicyModel
 
 POLICY_FILE_NAME = "compression-advisor.yaml"
@@ -95,14 +95,6 @@ def parse_policy(content: bytes, *, where: str) -> LintPolicy:
     """
     document = POLICY.load_yaml(content, where=where)
     document = {} if document is None else document
-    version = document.get("schema", SCHEMA) if isinstance(document, dict) else SCHEMA
-    if version != SCHEMA:
-        message = f"{where!r} is a policy of version {version!r}, not {SCHEMA}"
-        raise BadDataError(
-            message,
-            resolution="Use a version of the advisor that supports it, or follow "
-            f"{SCHEMA_COMMAND!r}.",
-        )
     try:
         return LintPolicy.model_validate(document)
     except pydantic.ValidationError as error:

@@ -49,7 +49,11 @@ class Written(Generic[_Value]):
 def _quantity(
     values: Mapping[str, float], *, plain: str | None, example: str
 ) -> Written[float]:
-    """Return how a number with a unit is written, which may have a plain one."""
+    """Return how a number with a unit is written.
+
+    :param values: what each unit is worth.
+    :param plain: unit of a number that has none; ``None`` if it needs one.
+    """
     units, optional = ", ".join(values), "" if plain is None else "?"
     pattern = rf"{_NUMBER} ?({'|'.join(values)}){optional}"
     words = f"number with a unit ({units})"

@@ -248,7 +248,7 @@ def test_a_device_that_only_a_budget_names_is_estimated_for(tmp_path: Path) -> N
         ("ignore: [SCA999]", "SCA999"),
         ("launch-profile: gone.json", "Cannot read the launch profile"),
         ("min-saving: -5", "-5 isn't a positive number"),
-        ("schema: 2", "version 2"),
+        ("schema: 2", "schema: Input should be 1, not 2"),
         (
             "devices: [nvme-laptop]\nmax-cold-start: {hdd-laptop: 2s}",
             "'hdd-laptop' has a budget",
