@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 from ..codecs import CODECS
 from ..codecs.codec import DATA_BLOCK_BYTES
 from ..core.errors import NoInputError, StorageError, ToolError
+from ..core.files import entries_below
 from ..core.scratch import scratch_directory
-from ..core.trees import entries_below
 from ..devices.device import NO_COST, BlockCost, DeviceProfile
 from ..payload.inventory import block_count
 from ..payload.source import open_payload

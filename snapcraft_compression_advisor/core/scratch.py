@@ -23,8 +23,8 @@ from types import TracebackType
 
 from .deferred_signals import deferred_signals
 from .errors import StorageError
+from .files import remove_tree
 from .printable import safe_text
-from .trees import remove_tree
 from .units import format_bytes
 
 PREFIX = "compression-advisor-"

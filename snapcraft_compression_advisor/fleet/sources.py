@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..core.errors import NoInputError
-from ..core.files import read_regular
-from ..core.trees import entries_below
+from ..core.files import entries_below, read_regular
 from .remote import is_remote, list_remote
 
 LIST_SUFFIXES = (".txt", ".list")

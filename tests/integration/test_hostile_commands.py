@@ -17,7 +17,7 @@ from command_probe import COMMANDS
 from image_bombs import bombs, holes, snap
 from image_corpus import corpus
 from image_sources import mksquashfs
-from snapcraft_compression_advisor.core.trees import remove_tree
+from snapcraft_compression_advisor.core.files import remove_tree
 from snapcraft_compression_advisor.core.units import MIB
 from trees import make_deep
 

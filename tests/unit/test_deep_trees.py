@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from snapcraft_compression_advisor.capture.images import payload_copy
+from snapcraft_compression_advisor.core.files import entries_below, remove_tree
 from snapcraft_compression_advisor.core.scratch import (
     PREFIX,
     ScratchDirectory,
     hold,
 )
-from snapcraft_compression_advisor.core.trees import entries_below, remove_tree
 from snapcraft_compression_advisor.payload.source import Payload, open_payload
 from trees import make_deep
 
