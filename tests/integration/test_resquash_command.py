@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import json
 import mmap
-import os
-import signal
 import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -91,64 +88,6 @@ def slow_snap(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (tree / f"{number}").write_bytes(noise(1_000_000, number) + text(50_000))
     mksquashfs(tree, directory / "slow.snap", *SNAP_OPTIONS, "-comp", "xz")
     return directory / "slow.snap"
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("step", ["Unpacking", "Packing"])
-def test_interrupted_repack_leaves_nothing_behind(
-    slow_snap: Path, scratch: Path, number: signal.Signals, step: str
-) -> None:
-    _interrupt(number, step, slow_snap, scratch=scratch)
-
-
-def test_interrupted_run_over_two_snaps_leaves_nothing_behind(
-    slow_snap: Path, tmp_path: Path, scratch: Path
-) -> None:
-    other = tmp_path / "other.snap"
-    other.write_bytes(slow_snap.read_bytes())
-    _interrupt(signal.SIGINT, "Packing", slow_snap, other, scratch=scratch)
-
-
-def _interrupt(number: signal.Signals, step: str, *snaps: Path, scratch: Path) -> None:
-    """Interrupt a repack at a step, and look at what is left."""
-    command = [sys.executable, "-m", "snapcraft_compression_advisor", "lint"]
-    options = ["--resquash", "--select", "SCA5"]
-    with subprocess.Popen(
-        [*command, *map(str, snaps), *options],
-        stderr=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        text=True,
-        env={**os.environ, "TMPDIR": str(scratch)},
-    ) as process:
-        assert process.stderr is not None
-        for line in process.stderr:
-            if f"{step} " in line:
-                process.send_signal(number)
-                break
-        rest = process.stderr.read()
-    assert process.returncode == 128 + number
-    assert ("Interrupted" if number is signal.SIGINT else "Terminated") in rest
-    assert "Traceback" not in rest
-    assert not list(scratch.iterdir())
-    assert not _running(scratch)
-
-
-def _running(scratch: Path) -> list[str]:
-    """Return the programs that still work in a directory."""
-    said = subprocess.run(
-        ["ps", "-eo", "args"], check=True, capture_output=True, text=True
-    )
-    return [line for line in said.stdout.splitlines() if str(scratch) in line]
-
-
-@pytest.mark.mounts
-def test_too_small_a_disk_is_told_beforehand(snap: Path, tmp_path: Path) -> None:
-    with small_disk(tmp_path / "disk", "size=8m") as disk:
-        result = advisor("lint", snap, "--resquash", TMPDIR=str(disk))
-        assert not list(disk.iterdir())
-    assert result.returncode == 74
-    assert "Not enough free space" in result.stdout
-    assert "Unpacking" not in result.stderr
 
 
 @pytest.mark.mounts
