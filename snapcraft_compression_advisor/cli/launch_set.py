@@ -36,21 +36,21 @@ class LaunchSetCommand(Command):
 
     name = "launch-set"
     overview = (
-        "Derive from a payload's files which data blocks a cold launch of an app "
-        "reads, each with the share of launches in which it is read. 'advise' "
-        "uses this guess unless a launch was recorded.\n\n"
+        "Guess from a snap's files which of them a cold start of an app reads, and in "
+        "which share of starts. 'advise' uses this guess unless a start was "
+        "recorded.\n\n"
         "With --output, the guess is written as a launch profile for 'advise "
         "--launch-profile'. --explain says why one file is expected, or why not."
     )
 
     arguments: ClassVar[Arguments] = {
         **PATH,
-        "--app NAME": "the app that is launched (default: the app named after the "
+        "--app NAME": "the app that is started (default: the app named after the "
         "snap, else the first with a desktop file, else the first)",
         "-o, --output FILE": "write the guess as a launch profile to this file "
         "(default: not written)",
         "--explain FILE": "a file of the snap: print why it is expected, by which "
-        "way and in which share of launches; or why it isn't (default: none)",
+        "way and in which share of starts; or why it isn't (default: none)",
         "--format": details(
             "output format of the guess, or of --explain",
             choices=FORMATS,

@@ -256,10 +256,14 @@ def test_archive_that_electron_is_given_is_followed() -> None:
         (b"require('./a')", set()),
         (b"require('./code')", {"embedded-code"}),
         (b"require('./code.jsc')", {"embedded-code"}),
+        (b"require('q')", set()),
+        (b"require('q/sub')", {"unresolved-import"}),
     ],
 )
 def test_what_cannot_be_followed_is_a_blind_spot(main: bytes, said: set[str]) -> None:
     members = {"package.json": PACKAGE, "main.js": main, "code.jsc": b"0"}
+    members["node_modules/q/package.json"] = b'{"exports": "./lib.js"}'
+    members["node_modules/q/lib.js"] = b"0"
     assert spots(found_of(make_asar(members))) == said
 
 
