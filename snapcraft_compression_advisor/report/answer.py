@@ -315,8 +315,8 @@ def _how_known(launch: LaunchAnalysis) -> str:
     if not ratios:
         return f"{text} ({known.basis.kind}: none was recorded to compare with)."
     low, high = min(ratios), max(ratios)
-    times = f"{low:.2f}\N{EN DASH}{high:.2f} times their guess"
-    return f"What the app reads is a guess: {known.basis.kind} apps read {times}."
+    others = f"others ({known.basis.kind}) read {low:.2f}\N{EN DASH}{high:.2f} times"
+    return f"What the app reads is a guess: {others} theirs."
 
 
 def _is_component(analysis: Analysis) -> bool:
