@@ -23,7 +23,7 @@ from snapcraft_compression_advisor.codecs.xz import Xz
 from snapcraft_compression_advisor.codecs.zstandard import Zstd
 from snapcraft_compression_advisor.payload.layout import Layout, lay_out, make_layout
 from snapcraft_compression_advisor.trial.census import Census
-from snapcraft_compression_advisor.trial.estimate import block_models, model_columns
+from snapcraft_compression_advisor.trial.estimate import block_models
 from snapcraft_compression_advisor.trial.look import (
     EXCERPT_BYTES,
     EXCERPT_PIECES,
@@ -139,12 +139,6 @@ def test_codec_without_its_library_is_left_out(
     assert closer_look().columns == columns
 
 
-def test_without_libzstd_another_fast_codec_serves(mocker: MockerFixture) -> None:
-    mocker.patch.object(Zstd, "available", new=False)
-    assert quick_look().at(TEXT) == (len(Gzip(level=1).compress(TEXT)),)
-    assert {fast.name for _, fast in closer_look().pairs} == {"gzip", "lzo"}
-
-
 def test_blocks_are_looked_at_in_the_order_asked_for() -> None:
     payload = make_payload({f"f{n:02}": TEXT[n * 40 :] for n in range(60)})
     layout = lay_out(payload)
@@ -216,11 +210,6 @@ def test_block_that_no_look_compresses_is_stored() -> None:
     ratios, raw_bytes = np.ones((3, 4)), np.array([100.0, 5000.0, 131072.0])
     for model in block_models(None, LOOKS).values():
         assert (model.predict(ratios, raw_bytes) == 1).all()
-
-
-def test_columns_are_the_looks_the_length_and_their_products() -> None:
-    columns = model_columns(np.array([[0.5, 0.25]]), np.array([2.0**17]))
-    assert columns.tolist() == [[1, 0.5, 0.25, 1, 0.25, 0.125, 0.5, 0.0625, 0.25, 1]]
 
 
 def test_blocks_of_program_text_are_predicted_closely() -> None:

@@ -141,12 +141,6 @@ def test_a_library_is_loaded_once_for_all_threads(mocker: MockerFixture) -> None
     assert len(loaded) == 1
 
 
-def test_nothing_is_loaded_before_the_first_use(mocker: MockerFixture) -> None:
-    cdll = mocker.patch("ctypes.CDLL")
-    Library("liblost.so.1", package="lost", version="version", functions={})
-    cdll.assert_not_called()
-
-
 @pytest.mark.parametrize("name", ["xz", "lzo", "zstd"])
 def test_a_failure_inside_a_library_is_a_tool_error(
     name: str, mocker: MockerFixture

@@ -262,8 +262,3 @@ def test_payload_without_blocks_comes_to_nothing() -> None:
     census, slow = make_census(0)
     found = estimate(census, slow=slow, count=54)
     assert (found.total_bytes, found.half_width_bytes) == (0.0, 0.0)
-
-
-def test_single_block_is_its_own_total() -> None:
-    census, slow = make_census(1)
-    assert estimate(census, slow=slow, count=54).total_bytes == pytest.approx(slow[0])

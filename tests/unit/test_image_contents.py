@@ -12,7 +12,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from forged_image import (
-    ABSENT,
     DATA_START,
     STORED,
     ForgedImage,
@@ -211,14 +210,3 @@ def test_names_that_are_not_utf8_are_escaped(tmp_path: Path) -> None:
         entry = only_file(image)
     assert os.fsencode(entry.path) == b"caf\xe9"
     assert entry.link_target == "\udcff"
-
-
-def test_an_image_without_fragments_needs_no_fragment_table(tmp_path: Path) -> None:
-    image = tree(
-        (b"a", file_inode(2, size=4, words=[STORED | 4])), fragment_start=ABSENT
-    )
-    image.data = b"data"
-    path = tmp_path / "x.snap"
-    path.write_bytes(image.build())
-    with Image.open(path) as opened:
-        assert opened.read(only_file(opened), 0, 4) == b"data"

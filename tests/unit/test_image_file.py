@@ -68,12 +68,6 @@ def test_a_missing_file_is_no_input(tmp_path: Path) -> None:
         ImageFile(tmp_path / "absent.snap")
 
 
-def test_a_path_below_a_file_is_no_input(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(NoInputError):
-        ImageFile(tmp_path / "file" / "absent.snap")
-
-
 def test_a_directory_is_no_image(tmp_path: Path) -> None:
     with pytest.raises(BadDataError, match="not a regular file"):
         ImageFile(tmp_path)
@@ -147,16 +141,6 @@ def test_a_refused_file_leaves_no_descriptor_open(tmp_path: Path) -> None:
     with pytest.raises(BadDataError):
         ImageFile(tmp_path)
     assert open_descriptors() == before
-
-
-def test_closing_twice_closes_once(tmp_path: Path) -> None:
-    path = tmp_path / "image"
-    path.touch()
-    file = ImageFile(path)
-    file.close()
-    with path.open() as other:  # has the same descriptor now
-        file.close()
-        assert other.read() == ""
 
 
 def test_a_path_that_is_not_utf8_can_be_printed(tmp_path: Path) -> None:

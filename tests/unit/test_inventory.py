@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from payloads import make_inventory, make_payload
+from payloads import make_payload
 from snapcraft_compression_advisor.core.errors import (
     BadDataError,
     NoInputError,
@@ -24,7 +24,6 @@ from snapcraft_compression_advisor.core.files import (
 )
 from snapcraft_compression_advisor.payload.inventory import (
     CONTENTS_FREE_BYTES,
-    block_count,
 )
 from snapcraft_compression_advisor.payload.layout import (
     HEAD_BYTES,
@@ -242,22 +241,6 @@ def test_directory_that_vanishes_is_an_error(tmp_path: Path) -> None:
         scan_directory(tmp_path / "gone")
 
 
-@pytest.mark.parametrize(
-    ("size", "blocks"), [(0, 0), (1, 1), (BLOCK, 1), (BLOCK + 1, 2)]
-)
-def test_tail_counts_as_a_block(size: int, blocks: int) -> None:
-    assert block_count(size) == blocks
-
-
-def test_empty_payload_has_nothing() -> None:
-    inventory = make_inventory({})
-    assert (inventory.file_count, inventory.raw_bytes, inventory.data_blocks) == (
-        0,
-        0,
-        0,
-    )
-
-
 def test_file_is_a_run_of_full_blocks_and_a_tail() -> None:
     layout = make_layout([("a", 2 * BLOCK + 5), ("b", BLOCK)])
     assert [layout.block(number) for number in range(layout.block_count)] == [
@@ -303,12 +286,6 @@ def test_equal_contents_are_laid_out_once() -> None:
     assert layout.same_as == {"b": "a", "f": "d"}
     assert layout.blocks_of("f") == layout.blocks_of("d")
     assert layout.blocks_of("empty") == range(0)
-
-
-def test_empty_payload_has_no_blocks() -> None:
-    layout = make_layout([])
-    assert layout.block_count == 0
-    assert layout.raw_bytes().tolist() == []
 
 
 def test_hard_links_share_their_blocks(tmp_path: Path) -> None:

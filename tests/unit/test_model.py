@@ -231,11 +231,6 @@ def test_saving_is_that_of_one_launch_whatever_its_size() -> None:
     assert seconds_saved(lzo, xz) == Interval(low=-4, mid=-2, high=-1)
 
 
-def test_codecs_that_cost_the_same_save_nothing() -> None:
-    same = estimate_of((1, 2, 3), (1, 2, 3))
-    assert seconds_saved(same, same) == Interval.exactly(0)
-
-
 def test_saving_is_of_what_the_launch_waits_for() -> None:
     waited = Interval(low=0.5, mid=1, high=1)
     xz = estimate_of((1, 1, 1), (10, 10, 10), waited=waited)

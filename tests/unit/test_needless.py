@@ -205,12 +205,6 @@ def test_a_survey_lists_kinds_with_the_largest_file_first() -> None:
     assert documentation.size_bytes == 7
 
 
-def test_an_empty_payload_has_nothing_to_find() -> None:
-    survey = take_survey(make_payload({"bin/hello": b"#!/bin/sh\n"}))
-    assert survey.caches == ()
-    assert survey.needless == ()
-
-
 @pytest.mark.parametrize(
     ("loaded_bytes", "aligns", "named"),
     [

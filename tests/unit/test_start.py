@@ -18,7 +18,6 @@ from snapcraft_compression_advisor.capture import process_tree
 from snapcraft_compression_advisor.capture.launch_event import (
     EXITED,
     LaunchEvent,
-    event_named,
     output_line,
     window_mapped,
 )
@@ -199,11 +198,6 @@ def test_processes_may_end_by_themselves_after_the_event(tmp_path: Path) -> None
         output_line("up"),
     )
     assert (tmp_path / "saved").exists()
-
-
-def test_event_after_some_time() -> None:
-    launched = run_python("import time; time.sleep(60)", event_named("seconds:0.2"))
-    assert launched.wall_s >= 0.2
 
 
 def test_last_line_needs_no_line_end() -> None:
