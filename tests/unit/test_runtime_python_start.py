@@ -430,3 +430,23 @@ def test_command_that_is_given_to_a_shell_is_followed(text: str) -> None:
         "usr/bin/hello": SHEBANG + b"import heavy\n",
     }
     assert HEAVY in names(files, f"usr/bin/sh -c '{text}'")
+
+
+@pytest.mark.parametrize("desktop", ["meta/gui/hello.desktop", ""])
+def test_app_with_windows_calls_the_function_that_imports_a_toolkit(
+    desktop: str,
+) -> None:
+    files = {
+        "usr/bin/hello": SHEBANG + b"from hello.main import main\nmain()\n",
+        f"{PACKAGES}/hello/__init__.py": b"",
+        f"{PACKAGES}/hello/main.py": b"def main():\n  go()\ndef go():\n"
+        b"  import heavy\n  import PyQt6\n",
+        f"{PACKAGES}/PyQt6/__init__.py": b"x",
+        HEAVY: b"x",
+    }
+    if desktop:
+        files[desktop] = b"[Desktop Entry]\nExec=hello\n"
+    candidates = search(files)
+    expected = {candidate.entry.path for candidate in candidates.files}
+    assert (HEAVY in expected) == bool(desktop)
+    assert desktop or HEAVY in {entry.path for entry in candidates.possible}

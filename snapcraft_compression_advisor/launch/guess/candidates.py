@@ -179,11 +179,12 @@ class Search:
         for tool in self._programs.called.values():
             if not any(opens_windows(each.path) for each in self._closure(tool).files):
                 self._add(tool, way="called", role="program", needs="called")
-        self._add_loaded_files()
         evidence = None
         windowless = not WINDOWLESS.isdisjoint(self._programs.words)
         if not windowless:
             evidence = window_evidence(self._payload, self._app)
+        self._add_loaded_files(opens_windows=evidence is not None)
+        if not windowless:
             self._window = self._reaches_windows() or evidence is not None
         self._follow_families()
         self._add_own_files()
@@ -270,13 +271,14 @@ class Search:
             self._add_file(entry, way=way + ending, role="plugin")
         self._unreached = self._files.keys() - reached
 
-    def _add_loaded_files(self) -> None:
+    def _add_loaded_files(self, *, opens_windows: bool) -> None:
         app = StartedApp(
             payload=self._payload,
             paths=self._paths,
             environment=self._environment,
             programs=self._programs,
             triggers=self._triggers.keys(),
+            opens_windows=opens_windows,
         )
         for runtime in RUNTIMES:
             for file in runtime.loads(app):
