@@ -164,7 +164,7 @@ ERRORS = (
     (("--select", "lzo"), None, 64, "'lzo' is neither a rule"),
     (("--fail-on", "never"), None, 64, "invalid choice"),
     (("--policy", "no.yaml"), None, 66, "No such file"),
-    ((), "schema: 9", 65, "of version 9"),
+    ((), "schema: 9", 65, "schema: Input should be 1, not 9"),
     ((), "fail_on: info", 65, "did you mean 'fail-on'?"),
     ((), "ignore: SCA3\nmax-image-size: 1MB", 65, "is ignored"),
     (("--ignore", "SCA3"), TIGHT, 64, "is ignored"),
