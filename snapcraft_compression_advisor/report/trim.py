@@ -130,8 +130,9 @@ def _risky(plan: TrimPlan) -> Section:
         sentences=(
             (
                 "Never listed: what a launch may read, as guessed from files or "
-                f"recorded, and what its programs link or load (apps: {apps}). Test "
-                "the snap without these files before you release it."
+                f"recorded, and what its programs link or load (apps: {apps})."
+                + " Test the snap without these files before you release it."
+                * bool(plan.groups)
             ),
         ),
         entries=tuple(entries),

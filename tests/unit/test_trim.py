@@ -311,6 +311,16 @@ def test_sizes_of_kinds_add_up_and_a_kind_of_a_few_bytes_has_no_filters(
     assert out.index("Test the snap") < out.index("rm -rf")
 
 
+def test_nothing_to_leave_out_is_nothing_to_test(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = {"meta/snap.yaml": SNAP_YAML, "bin/calculator": b"#!/bin/sh\n"}
+    assert main(["trim", str(write(tmp_path / "prime", files))]) == 0
+    out = capsys.readouterr().out
+    assert "nothing was found that could be left out without a risk" in out
+    assert "Test the snap" not in out
+
+
 def test_many_filters_are_shown_if_they_are_wanted(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
