@@ -337,6 +337,15 @@ def test_dotnet_runs_an_assembly_with_the_shared_framework() -> None:
     assert set(found(files, command)) == set(files)
 
 
+def test_dotnet_opens_its_machine_whatever_it_runs() -> None:
+    files = {
+        "usr/bin/dotnet": make_elf(),
+        "usr/lib/dotnet/host/fxr/8.0.1/libhostfxr.so": make_elf(),
+        "usr/lib/dotnet/shared/Microsoft.NETCore.App/8.0.1/libcoreclr.so": make_elf(),
+    }
+    assert set(found(files, "usr/bin/dotnet")) == set(files)
+
+
 def test_assemblies_that_nothing_runs_are_not_read() -> None:
     files = {"usr/bin/hello": make_elf(), "usr/lib/hello/a.dll": assembly()}
     named = found(files, "usr/bin/hello")
