@@ -337,13 +337,14 @@ def test_dotnet_runs_an_assembly_with_the_shared_framework() -> None:
     assert set(found(files, command)) == set(files)
 
 
-def test_dotnet_opens_its_machine_whatever_it_runs() -> None:
-    files = {
-        "usr/bin/dotnet": make_elf(),
-        "usr/lib/dotnet/host/fxr/8.0.1/libhostfxr.so": make_elf(),
-        "usr/lib/dotnet/shared/Microsoft.NETCore.App/8.0.1/libcoreclr.so": make_elf(),
-    }
-    assert set(found(files, "usr/bin/dotnet")) == set(files)
+def test_dotnet_opens_its_machine_in_each_of_its_folders() -> None:
+    machine = (
+        "usr/lib/dotnet/host/fxr/8.0.1/libhostfxr.so",
+        "usr/lib/dotnet/shared/Microsoft.NETCore.App/8.0.1/libcoreclr.so",
+    )
+    files = dict.fromkeys(("usr/bin/dotnet", *machine), make_elf())
+    named = found(files, "usr/bin/dotnet")
+    assert {named[path].way for path in machine} == {"net-machine"}
 
 
 def test_assemblies_that_nothing_runs_are_not_read() -> None:
