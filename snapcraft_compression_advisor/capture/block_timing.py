@@ -44,11 +44,7 @@ class BlockPlace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimedBlock:
-    """What reading one block took.
-
-    :param stored_bytes: in the image; as many as ``raw_bytes`` where the block is
-        stored uncompressed.
-    """
+    """What reading one block took; ``stored_bytes`` are those in the image."""
 
     group: str
     codec: str
@@ -154,7 +150,9 @@ def time_blocks(
     for number in range(rounds):
         progress(f"Reading blocks with each codec (round {number + 1} of {rounds})")
         for image in images.values():
-            bring_into_memory(image)
+            with image.open("rb") as file:  # from then on it is in the page cache
+                while file.read(_PREPARE_READ_BYTES):
+                    pass
         timed = time_round(images, dict.fromkeys(names, 1), seed=number)
         for codec, each in timed.items():
             seconds[codec][number] = each
@@ -164,7 +162,10 @@ def time_blocks(
             for codec, image in images.items()
             for block in _timed(codec, image, names, groups, seconds[codec])
         ),
-        spread={codec: _spread(each) for codec, each in seconds.items()},
+        spread={
+            codec: float(each.sum(axis=1).std() / np.median(each.sum(axis=1)))
+            for codec, each in seconds.items()
+        },
         error={codec: standard_error(each) for codec, each in seconds.items()},
     )
 
@@ -180,8 +181,7 @@ def time_round(
 
     :param block_counts: by file name, how many blocks to read, from the first on.
     :return: by codec, seconds of each file, in the order of the names.
-    :raises ToolError: if the kernel doesn't mount an image.
-    :raises StorageError: if reading fails.
+    :raises AdvisorError: if an image can't be mounted or read.
     """
     order = list(enumerate(block_counts.items()))
     random.Random(seed).shuffle(order)  # noqa: S311 # an order, not a secret
@@ -221,13 +221,6 @@ def _read_pages(path: Path, count: int) -> float:
         os.close(descriptor)
 
 
-def bring_into_memory(image: Path) -> None:
-    """Read an image through, so that it is in the page cache."""
-    with image.open("rb") as file:
-        while file.read(_PREPARE_READ_BYTES):
-            pass
-
-
 def _timed(
     codec: str,
     image: Path,
@@ -251,11 +244,6 @@ def _timed(
             stored_bytes=blocks[name].stored_bytes,
             median_s=float(median_s),
         )
-
-
-def _spread(seconds: NDArray[np.float64]) -> float:
-    totals = seconds.sum(axis=1)
-    return float(totals.std() / np.median(totals))
 
 
 def standard_error(seconds: NDArray[np.float64]) -> float:

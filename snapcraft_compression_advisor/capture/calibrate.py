@@ -82,7 +82,7 @@ class CalibrationRequest:
 class Calibration:
     """A profile, and how far to trust it.
 
-    :param device: the profile; codecs that aren't available aren't in it.
+    :param device: without codecs that aren't available.
     :param error: by codec, the relative standard error of the summed times.
     :param storage_in_memory: whether the storage is no disk.
     """
@@ -95,8 +95,6 @@ class Calibration:
 
 def calibrate(request: CalibrationRequest, progress: Progress) -> Calibration:
     """Measure this machine.
-
-    Everything written is removed again, also after an interruption.
 
     :raises ToolError: if this process may not mount, or a tool is missing.
     :raises AdvisorError: if there is nothing to read, or no room to write.
@@ -204,10 +202,7 @@ def _time_codecs(
 
 
 def _memory_directory() -> Path:
-    """Return where files stay in memory, as far as there is such a place.
-
-    Elsewhere they are brought into the page cache before each round.
-    """
+    """Return where files stay in memory; else they are read before each round."""
     if os.access(MEMORY, os.W_OK):
         room = os.statvfs(MEMORY)
         if room.f_bavail * room.f_frsize > _LEAST_MEMORY_BYTES:

@@ -54,7 +54,7 @@ class HeldCall:
     """A system call that waits until it was taken note of.
 
     :param thread: that makes it, by its id.
-    :param arguments: all six, whatever the call has.
+    :param arguments: all six, also of calls that have fewer.
     """
 
     name: CallName
@@ -77,7 +77,7 @@ class CallFilter:
 def call_filter(
     machine: str | None = None, release: str | None = None
 ) -> CallFilter | None:
-    """Return the filter for a machine, this one by default; none if it can't be."""
+    """Return the filter for a machine, this one by default; None if it can't be."""
     numbers = re.match(r"(\d+)\.(\d+)", release or platform.release())
     found = _ARCHITECTURES.get(machine or platform.machine())
     if found is None or numbers is None:

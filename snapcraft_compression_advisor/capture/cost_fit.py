@@ -158,12 +158,10 @@ def least_squares(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Rows:
-    """Blocks as a table.
+    """Blocks as a table: features are (1, raw bytes, stored bytes).
 
-    :param features: rows x (1, raw bytes, stored bytes).
-    :param seconds: to be explained.
-    :param total_s: of the whole read, which says how much each row scatters.
-    :param groups: a number for each row's group.
+    The seconds are to be explained; those of the whole read (``total_s``) say how much
+    each row scatters.
     """
 
     features: Floats
@@ -179,11 +177,7 @@ class _Rows:
         less: BlockCost = NO_COST,
         use_stored_bytes: bool = True,
     ) -> _Rows:
-        """Return blocks as a table.
-
-        :param less: cost that is known already and taken off their times.
-        :param use_stored_bytes: whether these explain a time, too.
-        """
+        """Return blocks as a table, the times without a cost that is known already."""
         names = sorted({block.group for block in blocks})
         total_s = np.array([block.median_s for block in blocks])
         spent_s = [

@@ -102,7 +102,6 @@ def make_places(home: Path, places: Iterable[str], *, user: int) -> None:
 
     :param places: relative to the home. One in whose way an earlier launch has put
         something else isn't made.
-    :param user: whose launches they are.
     """
     for place in (*HOME_DIRECTORIES, *places):
         with suppress(OSError), ExitStack() as stack:

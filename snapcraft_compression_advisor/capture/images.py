@@ -64,41 +64,32 @@ def packed_images(
         needed_bytes=whole_copies * payload.inventory.raw_bytes,
         needs="the images need more than",
     ) as directory:
+        paths: dict[str, Path] = {}
+        unavailable: dict[str, str] = {}
         try:
-            images = _pack(payload, codecs, directory, progress, to_mount=to_mount)
+            for codec, image in pack_with(codecs, payload, directory, progress):
+                if image is None:
+                    unavailable[codec] = "This mksquashfs doesn't support it"
+                elif to_mount and (refusal := _mount_refusal(image)):
+                    image.unlink()
+                    unavailable[codec] = refusal
+                else:
+                    paths[codec] = image
         except mksquashfs.DiskFullError as error:
             raise StorageError(
                 str(error), details=error.details, resolution=_LARGER_DISK
             ) from error
-        yield images
-
-
-def _pack(
-    payload: Payload,
-    codecs: Sequence[str],
-    directory: Path,
-    progress: Progress,
-    *,
-    to_mount: bool,
-) -> PackedImages:
-    paths: dict[str, Path] = {}
-    unavailable: dict[str, str] = {}
-    for codec, image in pack_with(codecs, payload, directory, progress):
-        if image is None:
-            unavailable[codec] = "This mksquashfs doesn't support it"
-        elif to_mount and (refusal := _mount_refusal(image)):
-            image.unlink()
-            unavailable[codec] = refusal
-        else:
-            paths[codec] = image
-    if not paths:
-        message = "No image could be packed and mounted"
-        raise ToolError(
-            message,
-            details="\n".join(f"{codec}: {why}" for codec, why in unavailable.items()),
-            resolution="Install squashfs-tools, or use a kernel that has the codecs.",
-        )
-    return PackedImages(paths=paths, unavailable=unavailable)
+        if not paths:
+            message = "No image could be packed and mounted"
+            raise ToolError(
+                message,
+                details="\n".join(
+                    f"{each}: {why}" for each, why in unavailable.items()
+                ),
+                resolution="Install squashfs-tools, or use a kernel that has the "
+                "codecs.",
+            )
+        yield PackedImages(paths=paths, unavailable=unavailable)
 
 
 def _mount_refusal(image: Path) -> str | None:

@@ -65,12 +65,7 @@ _ADVICE = {
 
 @dataclass(frozen=True, slots=True)
 class SnapRoots:
-    """Where snapd keeps what on a machine.
-
-    :param mounts: below which it mounts snaps.
-    :param state: its own directory.
-    :param program: that starts apps.
-    """
+    """Where snapd keeps what on a machine: mounts, its own state, and ``snap``."""
 
     mounts: Path
     state: Path
@@ -208,7 +203,6 @@ def find_stack(
 ) -> tuple[MountedSnap, ...]:
     """Return the snap, its content snaps, its base, and what brings snapd's programs.
 
-    :param metadata: of the snap.
     :raises NoInputError: if its base isn't mounted.
     """
     found = [own, *_content_snaps(own, roots)]
@@ -304,7 +298,16 @@ def snap_run(instance: str, app: str, *, program: str) -> Iterator[Command]:
         account = pwd.getpwuid(int(user))
         ids = (f"--reuid={account.pw_uid}", f"--regid={account.pw_gid}")
         words = ("setpriv", *ids, "--init-groups", "--", *words)
-        environment |= _user_environment(account)
+        runtime = Path(f"/run/user/{account.pw_uid}")
+        environment |= {
+            "HOME": account.pw_dir,
+            "USER": account.pw_name,
+            "LOGNAME": account.pw_name,
+            "SHELL": account.pw_shell,
+            "XDG_RUNTIME_DIR": str(runtime),
+        }
+        if (runtime / "bus").exists():
+            environment["DBUS_SESSION_BUS_ADDRESS"] = f"unix:path={runtime}/bus"
         with _authority(account) as added:
             environment |= added
             yield Command(words=words, environment=environment, installed=True)
@@ -313,20 +316,6 @@ def snap_run(instance: str, app: str, *, program: str) -> Iterator[Command]:
         known = (advice for cause, advice in _ADVICE.items() if cause.search(text))
         error.resolution = next(known, error.resolution)
         raise
-
-
-def _user_environment(account: pwd.struct_passwd) -> dict[str, str]:
-    """Return what differs in a user's session from that of sudo."""
-    runtime = Path(f"/run/user/{account.pw_uid}")
-    bus = {"DBUS_SESSION_BUS_ADDRESS": f"unix:path={runtime}/bus"}
-    return {
-        "HOME": account.pw_dir,
-        "USER": account.pw_name,
-        "LOGNAME": account.pw_name,
-        "SHELL": account.pw_shell,
-        "XDG_RUNTIME_DIR": str(runtime),
-        **(bus if (runtime / "bus").exists() else {}),
-    }
 
 
 @contextmanager

@@ -27,26 +27,8 @@ from .start import Command
 Launch = Callable[[Mount], RunTime]
 """Launches once from a mount, or does as if, and returns what that took."""
 
+Method = Literal["launch", "replay"]
 Thing = TypeVar("Thing")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MeasureRequest:
-    """What to measure.
-
-    :param method: ``launch`` if it starts the app, ``replay`` if it reads what a
-        recorded launch read.
-    :param codecs: names, in the order of the report.
-    :param runs: cold and warm launches with each codec.
-    :param warm_up: whether to launch once before, unmeasured: an app sets up its
-        home directory once only.
-    """
-
-    launch: Launch
-    method: Literal["launch", "replay"]
-    codecs: tuple[str, ...] = tuple(CODECS)
-    runs: int = 10
-    warm_up: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,8 +49,10 @@ class CodecMeasurement:
 class Measurement:
     """What was measured, and under which conditions.
 
-    :param codecs: in the order of the request.
+    :param codecs: in the order of the report.
     :param unavailable: why a codec is missing.
+    :param method: ``launch`` if the app was started, ``replay`` if the reads of a
+        recorded launch were.
     :param storage: ``memory`` if the image stays there when caches are dropped, so
         that a cold launch waits for decompression alone.
     :param read_ahead_kb: of the mounts, if known.
@@ -77,7 +61,7 @@ class Measurement:
 
     codecs: Mapping[str, CodecMeasurement]
     unavailable: Mapping[str, str]
-    method: Literal["launch", "replay"]
+    method: Method
     storage: Storage
     read_ahead_kb: int | None
     runs: int
@@ -85,27 +69,34 @@ class Measurement:
     processor: str
 
 
-def measure(
-    payload: Payload, request: MeasureRequest, progress: Progress
+def measure(  # noqa: PLR0913 # keywords: how
+    payload: Payload,
+    launch_once: Launch,
+    progress: Progress,
+    *,
+    method: Method,
+    codecs: Sequence[str] = tuple(CODECS),
+    runs: int = 10,
 ) -> Measurement:
     """Pack, mount and launch with each codec, in turns.
 
-    The caches of the whole system are dropped before each cold launch.
+    The caches of the whole system are dropped before each cold launch. An app is
+    launched once before, unmeasured: it sets up its home directory once only.
 
+    :param codecs: names, in the order of the report.
+    :param runs: cold and warm launches with each codec.
     :raises AdvisorError: if an image can't be made, or a launch fails.
     """
     drop_caches()  # refused before minutes of packing
-    with packed_images(
-        payload, request.codecs, scratch=None, progress=progress
-    ) as images:
+    with packed_images(payload, codecs, scratch=None, progress=progress) as images:
         turns = _take_turns(
-            {codec: (path, request.launch) for codec, path in images.paths.items()},
-            rounds=request.runs,
+            {codec: (path, launch_once) for codec, path in images.paths.items()},
+            rounds=runs,
             make_cold=lambda _: drop_caches(),
-            warm_up=request.warm_up,
+            warm_up=method == "launch",
             progress=progress,
         )
-        codecs = {
+        measured = {
             codec: CodecMeasurement(
                 codec=codec,
                 image_bytes=path.stat().st_size,
@@ -115,12 +106,12 @@ def measure(
             for codec, path in images.paths.items()
         }
     return Measurement(
-        codecs=codecs,
+        codecs=measured,
         unavailable=images.unavailable,
-        method=request.method,
+        method=method,
         storage=turns.storage,
         read_ahead_kb=turns.read_ahead_kb,
-        runs=request.runs,
+        runs=runs,
         kernel=platform.release(),
         processor=processor_name(),
     )

@@ -39,7 +39,6 @@ def missed_files(
     """Return the files of a payload that a launch without them tries to open.
 
     :param trimmed: a directory with a part of the payload's files.
-    :param request: the isolated launch.
     :raises AdvisorError: if the launch fails.
     """
     advice = "Set TMPDIR to a directory that you can write to."

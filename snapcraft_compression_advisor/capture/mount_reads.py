@@ -27,7 +27,7 @@ mapping reaches. Earlier ones read to both sides, as everywhere else."""
 
 
 def reads_code_forward(release: str | None = None) -> bool:
-    """Tell how this kernel, or one of a given release, reads around faults in code."""
+    """Return how this kernel, or another release, reads around faults in code."""
     numbers = re.match(r"(\d+)\.(\d+)", release or platform.release())
     return numbers is not None and (int(numbers[1]), int(numbers[2])) >= (
         _READS_CODE_FORWARD
@@ -41,13 +41,12 @@ def mount_blocks(
     read_ahead_kb: int,
     code_forward: bool,
 ) -> set[int]:
-    """Return the blocks of a file that a mount reads.
+    """Return the blocks of a file that a mount with some read-ahead reads.
 
     The first block of a mapped file counts in any case: who maps one has looked at its
     head.
 
     :param touches: in their order.
-    :param read_ahead_kb: of the mount.
     :param code_forward: see :func:`reads_code_forward`.
     """
     touches = [*touches]

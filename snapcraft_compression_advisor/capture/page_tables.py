@@ -48,8 +48,7 @@ _MAPPING = re.compile(
 class Touch:
     """Pages of a file that came into a page table together, by one fault or some.
 
-    :param first: page of the file.
-    :param last: page of the file, at most 15 pages later but for a read.
+    :param last: at most 15 pages later than the first, but for a read.
     :param code_end: for a mapping of code, the page behind it; else ``None``.
     :param is_read: whether a system call read them instead.
     :param is_tail: whether it is where a writable mapping ends. The loader fills the
@@ -212,10 +211,10 @@ class PageTables:
         )
 
     def _path_of(self, match: re.Match[bytes]) -> str | None:
-        """Return the file of a mapping.
+        """Return the file of a mapping, by its inode in any mount namespace.
 
-        The inode tells it in any mount namespace, the path on file systems that show
-        mappings under another device (overlayfs).
+        On file systems that show mappings under another device (overlayfs), the path
+        has it.
         """
         major, minor = int(match["major"], 16), int(match["minor"], 16)
         path = self._inodes.get((major, minor, int(match["inode"])))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import select
 import socket
 import subprocess
 import sys
@@ -62,21 +61,15 @@ class PreparedProcess:
 
     def __init__(self, request: StartRequest, *, information: int | None) -> None:
         self._request = request
-        request_end, self._request_pipe = os.pipe()
-        self._report_pipe, report_end = os.pipe()
         self._channel, channel_end = socket.socketpair()
-        ends = [request_end, report_end, channel_end.fileno()]
-        ends += [] if information is None else [information]
+        self._channel.settimeout(READY_TIMEOUT_S)
+        ends = [channel_end.fileno(), *([] if information is None else [information])]
         try:
             self._process = _run_script("starter.py", ends, subprocess.PIPE)
         except ToolError:
-            os.close(self._request_pipe)
-            os.close(self._report_pipe)
             self._channel.close()
             raise
         finally:
-            os.close(request_end)
-            os.close(report_end)
             channel_end.close()
         self.pid = self._process.pid
         self.exit_descriptor = os.pidfd_open(self.pid)
@@ -89,7 +82,7 @@ class PreparedProcess:
 
         :raises ToolError: if that isn't possible.
         """
-        self._send(self._specification())
+        self._send(json.dumps(asdict(self._request), default=str).encode() + b"\n")
         report = self._next_report()
         if report != "ready":
             raise self._not_started(report)
@@ -102,17 +95,19 @@ class PreparedProcess:
         :raises ToolError: if there is no such program or it can't be run.
         """
         self._send(b"go\n")
+        read = b""
         if notices is not None and self._request.call_filter is not None:
-            _, listeners, _, _ = socket.recv_fds(self._channel, 1, 1)
-            for listener in listeners:
-                notices.listen(listener)
-        started, failure = self._next_report(), self._next_report()
+            with contextlib.suppress(OSError):  # its report says why
+                read, listeners, _, _ = socket.recv_fds(self._channel, 1, 1)
+                for listener in listeners:
+                    notices.listen(listener)
+        started, failure = self._next_report(read.strip(b"+")), self._next_report()
         if failure or not started.isdecimal():
             raise self._not_started(failure or started)
         return int(started) * _NANOSECOND_S
 
     def has_ended(self, status: int | None) -> None:
-        """Take note that the process was waited for, ``None`` if it goes on."""
+        """Take note that the process was waited for; None if it goes on."""
         self._process.returncode = status
 
     def close(self) -> None:
@@ -120,29 +115,21 @@ class PreparedProcess:
         assert self._process.stdout is not None  # noqa: S101 # a pipe was asked for
         self._process.stdout.close()
         self._channel.close()
-        for descriptor in (
-            self._request_pipe,
-            self._report_pipe,
-            self.exit_descriptor,
-        ):
-            os.close(descriptor)
-
-    def _specification(self) -> bytes:
-        return json.dumps(asdict(self._request), default=str).encode() + b"\n"
+        os.close(self.exit_descriptor)
 
     def _send(self, text: bytes) -> None:
         with contextlib.suppress(BrokenPipeError):  # its report says why
-            os.write(self._request_pipe, text)
+            self._channel.sendall(text)
 
-    def _next_report(self) -> str:
-        """Return the starter's next line, nothing if it has gone."""
-        poll = select.poll()
-        poll.register(self._report_pipe, select.POLLIN)
-        line = b""
+    def _next_report(self, line: bytes = b"") -> str:
+        """Return the starter's next line, of which some was read; "" if it has gone."""
         while not line.endswith(b"\n"):
-            if not poll.poll(READY_TIMEOUT_S * 1000):
+            try:
+                byte = self._channel.recv(1)
+            except TimeoutError:
                 return f"no answer within {READY_TIMEOUT_S:g} s"
-            byte = os.read(self._report_pipe, 1)
+            except ConnectionResetError:
+                break
             if not byte:
                 break
             line += byte
@@ -176,11 +163,7 @@ def launch_keeper() -> Iterator[int]:
 
 
 def _run_script(name: str, ends: Sequence[int], output: int) -> subprocess.Popen[bytes]:
-    """Start a script of this directory, in a session of its own.
-
-    :param ends: descriptors that it inherits, its arguments.
-    :raises ToolError: if the advisor's own interpreter doesn't start.
-    """
+    """Start a script of this directory, in a session of its own, with descriptors."""
     script = str(Path(__file__).with_name(name))
     try:
         return subprocess.Popen(

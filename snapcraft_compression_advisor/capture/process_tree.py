@@ -71,10 +71,7 @@ class ProcessTree:
         self.exit_status: int | None = None
 
     def make_ready(self) -> None:
-        """Do all that comes before the start; figures count from here on.
-
-        :raises ToolError: if that isn't possible.
-        """
+        """Do all that comes before the start; figures count from here on."""
         self.process.make_ready()
         self._before = self._total_cpu_s()
 
@@ -99,10 +96,9 @@ class ProcessTree:
         return list(found.values())
 
     def _is_other(self, child: psutil.Process) -> bool:
-        """Return whether a child of ours isn't of the tree.
+        """Return whether we had a child before, or have started it ourselves meanwhile.
 
-        Children that we had before aren't, nor those that we start meanwhile: these
-        are in our session, which nobody can join.
+        These are in our session, which nobody can join.
         """
         if child.pid == self.process.pid:
             return False
@@ -146,7 +142,7 @@ class ProcessTree:
         return any("D" in thread_states(pid) for pid in self.process_ids())
 
     def notice_exit(self) -> None:
-        """Set ``exit_status`` where the command has ended."""
+        """Set ``exit_status`` if the command has ended."""
         if self.exit_status is None:
             self.exit_status = self._reap(self.process.pid)
             self.process.has_ended(self.exit_status)
@@ -176,7 +172,7 @@ class ProcessTree:
         self.notice_exit()
 
     def _wait_for_end(self, timeout_s: float) -> bool:
-        """Wait until all processes have ended, and tell whether they have."""
+        """Wait until all processes have ended, and return whether they have."""
         deadline = time.monotonic() + timeout_s
         while pids := self.process_ids():
             with _descriptors(pids) as descriptors:
@@ -230,7 +226,7 @@ def _descriptors(pids: Iterable[int]) -> Iterator[list[int]]:
 
 
 def _wait_until_stopped(pids: Iterable[int]) -> None:
-    """Wait until processes that were told to stop stand still.
+    """Wait until processes that are to stop stand still.
 
     Nothing shows it but ``/proc``. A thread that waits for storage stops once
     that has answered; it does nothing till then.
@@ -255,7 +251,7 @@ def thread_states(pid: int) -> set[str]:
 
 
 def _set_subreaper(*, on: bool) -> bool:
-    """Adopt orphaned descendants or not, and tell what was set before."""
+    """Adopt orphaned descendants or not, and return what was set before."""
     prctl = ctypes.CDLL(None, use_errno=True).prctl
     before = ctypes.c_int()
     prctl(_GET_CHILD_SUBREAPER, ctypes.byref(before), 0, 0, 0)

@@ -21,7 +21,6 @@ from ..trial.result import Progress
 from .call_notices import HeldCall
 from .home import launch_home
 from .images import packed_images
-from .kernel_trace import metadata_reads
 from .launch_event import LaunchEvent, window_doubt
 from .mount import Mount, mount_point, mounted
 from .page_cache import (
@@ -96,19 +95,15 @@ def _record(
     :returns: None if somebody dropped the caches meanwhile.
     """
     files: tuple[ProfileFile, ...] = ()
-    metadata_blocks: int | None = None
 
     def look() -> None:
-        nonlocal files, metadata_blocks
-        # First: looking at the files reads inodes and directories.
-        metadata_blocks = reads.count(mount.root, image)
+        nonlocal files
         files = resident_blocks(mount.root, payload.inventory)
 
     drop_caches()
     drops = cache_drops()
     storage = storage_of(image)
-    with metadata_reads([mount.root]) as reads:
-        cold = launch(request, mount.root, home, frozen=look)
+    cold = launch(request, mount.root, home, frozen=look)
     warm = launch(request, mount.root, home)
     if cache_drops() != drops:
         return None
@@ -120,7 +115,6 @@ def _record(
         app=request.app,
         warm_s=recorded.warm_s,
         recorded=recorded,
-        metadata_blocks=metadata_blocks,
         app_files=tuple(without_holes(payload, files)),
     )
 

@@ -5,6 +5,8 @@ becomes ``snap-exec``; that becomes the first program of the command-chain, and 
 the app's command. All of that is one process (snapd ``cmd/snapd/cli/cmd_run.go``,
 ``cmd/snap-confine``, ``cmd/snapctl/tool/snap-exec``). The kernel's trace event of
 execve(2) has the path that was given and the process, so it shows the launch's parts.
+Traces go to buffers of our own, ``instances`` of tracefs (Linux's
+``Documentation/trace/ftrace.rst``).
 """
 
 from __future__ import annotations
@@ -12,12 +14,16 @@ from __future__ import annotations
 import posixpath
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..codecs.codec import DATA_BLOCK_BYTES
+from ..core.deferred_signals import deferred_signals
+from ..core.errors import StorageError
+from ..core.scratch import PREFIX, unmount
 from ..core.units import format_bytes
 from ..launch.profile import (
     LaunchPart,
@@ -30,7 +36,7 @@ from ..payload.scan import scan_directory
 from ..payload.snap_yaml import App
 from ..trial.result import Progress
 from .installed import InstalledSnap, MountedSnap, image_facts
-from .kernel_trace import kernel_trace
+from .mount import mount_point, virtual_mount
 from .page_cache import (
     drop_caches,
     resident_blocks,
@@ -53,7 +59,9 @@ _TOLERATED_BYTES = 1024 * 1024
 _ANYWHERE = Path("/")
 """snapd makes a launch's surroundings."""
 
-EXEC_EVENT = "sched/sched_process_exec"
+_TRACING = (Path("/sys/kernel/tracing"), Path("/sys/kernel/debug/tracing"))
+"""Where tracefs may be mounted."""
+_EXEC_EVENT = "sched/sched_process_exec"
 _EXEC = re.compile(
     r" (?P<at>\d+\.\d+): sched_process_exec: "
     r"filename=(?P<program>.*) pid=(?P<pid>\d+) old_pid=\d+$",
@@ -142,9 +150,9 @@ class _Recorder:
                 for each in self._snap.stack
             )
 
-        with kernel_trace({EXEC_EVENT: ""}) as trace:
+        with exec_trace() as traced:
             launched = launch(self._request, _ANYWHERE, _ANYWHERE, frozen=look)
-            text = trace.text() if names_our_processes() else None
+            text = traced() if names_our_processes() else ""
         parts = launch_parts(
             exec_events(text),
             pid=launched.pid,
@@ -202,11 +210,52 @@ class Exec:
     at_s: float
 
 
-def exec_events(text: str | None) -> tuple[Exec, ...]:
-    """Return which process became what, in order, from the kernel's trace if any."""
+@contextmanager
+def exec_trace(
+    places: tuple[Path, ...] = _TRACING,
+) -> Iterator[Callable[[], str]]:
+    """Trace which processes become what, as root and if the kernel does that.
+
+    :param places: where tracefs may be mounted; else it is, for the time.
+    :returns: a function that returns the trace's lines, nothing without a trace.
+    """
+    with ExitStack() as stack:
+        signals = stack.enter_context(deferred_signals())
+        instance: Path | None = None
+        with suppress(OSError, StorageError):
+            instance = _started_trace(stack, places)
+        with signals.delivered():
+            yield (
+                lambda: (
+                    (instance / "trace").read_text(errors="replace") if instance else ""
+                )
+            )
+
+
+def _started_trace(stack: ExitStack, places: tuple[Path, ...]) -> Path:
+    """Begin a trace that ends with a stack; return the directory of its buffer."""
+    root = next((each for each in places if (each / "instances").is_dir()), None)
+    if root is None:
+        root = stack.enter_context(mount_point())
+        virtual_mount("tracefs", root)
+        stack.callback(unmount, str(root))
+    instance = Path(tempfile.mkdtemp(prefix=PREFIX, dir=root / "instances"))
+    stack.callback(_end_trace, instance)
+    (instance / "trace_clock").write_text("mono")
+    (instance / f"events/{_EXEC_EVENT}/enable").write_text("1")
+    return instance
+
+
+def _end_trace(instance: Path) -> None:
+    with suppress(OSError):
+        instance.rmdir()  # the kernel switches its events off
+
+
+def exec_events(text: str) -> tuple[Exec, ...]:
+    """Return which process became what, in order, from the kernel's trace."""
     return tuple(
         Exec(int(each["pid"]), each["program"], float(each["at"]))
-        for each in _EXEC.finditer(text or "")
+        for each in _EXEC.finditer(text)
     )
 
 

@@ -26,10 +26,7 @@ _VERSION = re.compile(r"\d+\.\d+")
 
 
 def running_kernel(root: Path = Path("/")) -> KernelProfile:
-    """Return what can be known of the running kernel.
-
-    :param root: of the system; another one for tests.
-    """
+    """Return what can be known of the running kernel, from files below a root."""
     release = platform.release()
     version = _VERSION.match(release)
     options, where = _options(root, release)

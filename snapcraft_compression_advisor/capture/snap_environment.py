@@ -77,7 +77,6 @@ def launch_environment(  # noqa: PLR0913 # each says another variable
 
     :param snap: where the payload is, as the app sees it.
     :param seen_as: the home's directory, as the app sees it.
-    :param user: whose launch it is.
     :param inherited: what the app may see of this run's environment.
     :param added: of snap.yaml: values may refer to variables before them.
     """
@@ -94,7 +93,7 @@ def launch_environment(  # noqa: PLR0913 # each says another variable
         "SNAP_INSTANCE_KEY": "",
         "SNAP_VERSION": app.version,
         "SNAP_REVISION": REVISION,
-        "SNAP_ARCH": snap_architecture(),
+        "SNAP_ARCH": _ARCHITECTURES.get(platform.machine(), platform.machine()),
         "SNAP_LIBRARY_PATH": SNAP_LIBRARY_PATH,
         "SNAP_APP_NAME": app.app or name,
         "SNAP_APP_COMMON_ID": app.common_id,
@@ -122,7 +121,7 @@ def launch_environment(  # noqa: PLR0913 # each says another variable
 def display_authority() -> Path | None:
     """Return the file with the key to the X display, if there is one.
 
-    Where the X client library looks without XAUTHORITY lies in a launch's other home.
+    The X client library's usual one is in the home, which a launch doesn't see.
     """
     try:
         path = Path(os.environ.get("XAUTHORITY") or Path.home() / ".Xauthority")
@@ -156,9 +155,3 @@ def expand(text: str, variables: Mapping[str, str]) -> str:
         ),
         text,
     )
-
-
-def snap_architecture() -> str:
-    """Return this machine's architecture as Debian and snapd call it."""
-    machine = platform.machine()
-    return _ARCHITECTURES.get(machine, machine)

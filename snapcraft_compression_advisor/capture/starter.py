@@ -1,15 +1,16 @@
 """Becomes the command that is launched.
 
-Run as a script of its own by :mod:`process_tree`, not imported: what has to happen
-between fork and exec (mounting, changing the root) isn't
-safe in a copy of a process that has threads. It imports nothing of this package.
+Run as a script of its own by :mod:`prepared_process`, not imported: what has to happen
+between fork and exec (mounting, changing the root) isn't safe in a copy of a process
+that has threads. It imports nothing of this package.
 The interpreter's start is over before the clock starts, and the command inherits no
 descriptor but the standard ones.
 
-Protocol: the specification (one line of JSON) comes in through the descriptor of
-the first argument, ``ready`` goes out through that of the second; the next line in
-starts the command. Out goes the monotonic clock in nanoseconds, right before exec.
-The descriptor closes with exec; a line that follows says why exec failed.
+Protocol, over the socket whose descriptor is the first argument: the specification
+(one line of JSON) comes in, ``ready`` goes out; the next line in starts the command. If
+calls are to be noticed, out goes a byte, with the filter's descriptor if the kernel
+takes it. Then the monotonic clock in nanoseconds, right before exec. The socket closes
+with exec; a line that follows says why exec failed.
 """
 
 from __future__ import annotations
@@ -65,38 +66,32 @@ EMPTY = ("run", "var/tmp", "root", "home")
 
 def main() -> None:
     """Read the specification, prepare, wait, and become the command."""
-    source = os.fdopen(int(sys.argv[1]), "rb")
-    report = int(sys.argv[2])
-    os.set_inheritable(report, False)  # noqa: FBT003 # positional in the library
+    channel = socket.socket(fileno=int(sys.argv[1]))
+    channel.set_inheritable(False)  # positional in the library
+    source = channel.makefile("rb")
     try:
         specification = json.loads(source.readline())
         namespace = _prepare(specification)
         kept = {_USER_NAMESPACE: namespace, _INFORMATION: _information()}
         words = [str(kept.get(word, word)) for word in specification["words"]]
         program = _find(words[0], specification["environment"])
-        os.write(report, b"ready\n")
+        channel.sendall(b"ready\n")
         if not source.readline():
             return  # the advisor is gone
-        source.close()
         _keep_descriptors(set(kept.values()))
         if specification["call_filter"]:
-            _have_calls_noticed(
-                **specification["call_filter"], channel=int(sys.argv[3])
-            )
-        os.write(report, b"%d\n" % time.monotonic_ns())
+            _have_calls_noticed(**specification["call_filter"], channel=channel)
+        channel.sendall(b"%d\n" % time.monotonic_ns())
         os.execve(  # noqa: S606 # there is to be no shell
             program, words, specification["environment"]
         )
     except OSError as error:
         where = f": {error.filename}" if error.filename else ""
-        os.write(report, f"error {error.strerror}{where}\n".encode(errors="replace"))
+        channel.sendall(f"error {error.strerror}{where}\n".encode(errors="replace"))
 
 
 def _prepare(specification: dict[str, Any]) -> int | None:
-    """Do what a specification asks for.
-
-    :returns: descriptor of a user namespace, if one was made.
-    """
+    """Do what a specification says; return the descriptor of a new user namespace."""
     namespace = None
     if specification["new_root"]:
         _change_root(specification["new_root"], specification["shared_as"])
@@ -116,7 +111,7 @@ def _prepare(specification: dict[str, Any]) -> int | None:
 
 def _information() -> int | None:
     """Return the descriptor for :mod:`keeper`, which ends an isolated launch."""
-    return int(sys.argv[4]) if sys.argv[4:] else None
+    return int(sys.argv[2]) if sys.argv[2:] else None
 
 
 def _deny_keyrings() -> None:
@@ -140,21 +135,20 @@ def _deny_keyrings() -> None:
     _call("prctl", _PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, filter_, 0, 0)
 
 
-def _have_calls_noticed(seccomp: int, program: list[list[int]], channel: int) -> None:
+def _have_calls_noticed(
+    seccomp: int, program: list[list[int]], channel: socket.socket
+) -> None:
     """Have the calls that a filter names wait for the advisor, if the kernel lets us.
 
     What follows, up to exec, mustn't read: nobody may listen yet.
-
-    :param channel: takes the filter's descriptor to the advisor; closed without one.
     """
-    with socket.socket(fileno=channel) as advisor:
+    listener = _filter_calls(seccomp, program)
+    if listener < 0 and ctypes.get_errno() == errno.EACCES:
+        ctypes.CDLL(None).prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
         listener = _filter_calls(seccomp, program)
-        if listener < 0 and ctypes.get_errno() == errno.EACCES:
-            ctypes.CDLL(None).prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-            listener = _filter_calls(seccomp, program)
-        if listener >= 0:
-            passed = struct.pack("i", listener)
-            advisor.sendmsg([b"+"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, passed)])
+    passed = struct.pack("i", listener)
+    rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, passed)] if listener >= 0 else []
+    channel.sendmsg([b"+"], rights)
 
 
 def _filter_calls(seccomp: int, program: list[list[int]]) -> int:
@@ -175,10 +169,7 @@ def _packed(program: Sequence[Sequence[int]]) -> tuple[bytes, object]:
 
 
 def _change_root(root: str, shared_as: list[str]) -> None:
-    """Take a system tree as the root, in a mount namespace that ends with us.
-
-    :param shared_as: a directory of the host, and where to show it.
-    """
+    """Take a system tree as the root, in a mount namespace that ends with us."""
     _call("unshare", _CLONE_NEWNS)
     _mount("none", "/", "", _MS_REC | _MS_PRIVATE)
     for name in SHARED:
@@ -197,9 +188,7 @@ def _become_other(user: int, shown: list[str]) -> int:
     """Be ready to run bubblewrap as root, and its command as another user.
 
     In a mount namespace that ends with us, files are shown where that user reaches
-    them.
-
-    :returns: descriptor of a user namespace that has that user alone.
+    them. Return the descriptor of a user namespace that has that user alone.
     """
     os.setgroups([])
     _call("unshare", _CLONE_NEWNS)

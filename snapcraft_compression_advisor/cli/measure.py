@@ -15,7 +15,7 @@ from ..capture.calibrate import CalibrationRequest, calibrate
 from ..capture.cost_fit import MINIMUM_BLOCKS
 from ..capture.home import launch_home
 from ..capture.launch_event import window_doubt
-from ..capture.measure import Launch, MeasureRequest, measure, timed_here
+from ..capture.measure import Launch, measure, timed_here
 from ..capture.mount import Mount
 from ..capture.page_cache import fit_for_replay, replay
 from ..capture.samples import RunTime
@@ -86,19 +86,18 @@ class MeasureCommand(Command):
         check_outputs(parsed_args.output)
         path = parsed_args.path or find_payload(Path.cwd())
         codecs = tuple(dict.fromkeys(parsed_args.codec)) or tuple(CODECS)
-        replayed = parsed_args.launch_profile is not None
         with (
             open_payload(path) as payload,
             _launch(parsed_args, payload) as launch,
         ):
-            request = MeasureRequest(
-                launch=launch,
-                method="replay" if replayed else "launch",
+            measurement = measure(
+                payload,
+                launch,
+                emit.progress,
+                method="launch" if parsed_args.launch_profile is None else "replay",
                 codecs=codecs,
                 runs=parsed_args.runs,
-                warm_up=not replayed,
             )
-            measurement = measure(payload, request, emit.progress)
         write_page(measure_page(measurement), parsed_args, measure_json(measurement))
 
 

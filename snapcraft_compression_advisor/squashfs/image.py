@@ -9,7 +9,6 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from functools import cached_property
-from itertools import pairwise
 from pathlib import Path
 
 from typing_extensions import Self
@@ -153,20 +152,6 @@ class Image:
     def _directory_blocks(self) -> MetadataTable:
         start = self.superblock.directory_table_start
         return self._metadata.run("directory table", start, self._directories_end)
-
-    @property
-    def metadata_spans(self) -> tuple[tuple[int, int], ...]:
-        """Begin and end of each block of the inodes and directories."""
-        block = self.superblock
-        starts = [
-            start + offset
-            for start, table in (
-                (block.inode_table_start, self._inode_blocks),
-                (block.directory_table_start, self._directory_blocks),
-            )
-            for offset in table.offsets
-        ]
-        return tuple(pairwise([*starts, self._directories_end]))
 
     def walk(self) -> Iterator[ImageEntry]:
         """Yield every entry: parents first, children in their directory's order."""

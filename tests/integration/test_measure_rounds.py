@@ -21,7 +21,6 @@ from mounts import (
 )
 from snapcraft_compression_advisor.capture.images import packed_images
 from snapcraft_compression_advisor.capture.measure import (
-    MeasureRequest,
     measure,
 )
 from snapcraft_compression_advisor.capture.page_cache import storage_of
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from snapcraft_compression_advisor.capture.images import PackedImages
-    from snapcraft_compression_advisor.capture.measure import Measurement
+    from snapcraft_compression_advisor.capture.measure import Measurement, Method
     from snapcraft_compression_advisor.capture.mount import Mount
 
 pytestmark = [pytest.mark.mounts, pytest.mark.bubblewrap]
@@ -90,17 +89,12 @@ def run(
     launch: Launches,
     *codecs: str,
     runs: int,
-    warm_up: bool = False,
+    method: Method = "replay",
 ) -> Measurement:
-    request = MeasureRequest(
-        launch=launch,
-        method="replay",
-        codecs=codecs,
-        runs=runs,
-        warm_up=warm_up,
-    )
     with open_payload(prime) as payload:
-        return measure(payload, request, lambda _: None)
+        return measure(
+            payload, launch, lambda _: None, method=method, codecs=codecs, runs=runs
+        )
 
 
 def test_each_cold_launch_follows_a_drop_and_each_warm_one_a_cold_one(
@@ -124,7 +118,7 @@ def test_each_cold_launch_follows_a_drop_and_each_warm_one_a_cold_one(
 
 
 def test_warming_up_launches_once_unmeasured(prime: Path) -> None:
-    found = run(prime, Launches(), "none", runs=1, warm_up=True)
+    found = run(prime, Launches(), "none", runs=1, method="launch")
     assert found.codecs["none"].cold_s.runs_s == (2,)
 
 

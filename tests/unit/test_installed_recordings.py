@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from pathlib import Path
-from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -80,7 +79,7 @@ class Played:
         self.is_at_event = False
         for name in (
             "drop_caches", "cache_drops", "resident_blocks", "scan_directory",
-            "launch", "kernel_trace", "names_our_processes",
+            "launch", "exec_trace", "names_our_processes",
         ):  # fmt: skip
             mocker.patch.object(module, name, getattr(self, name))
 
@@ -99,10 +98,10 @@ class Played:
         return () if found is None else (found,)
 
     @contextmanager
-    def kernel_trace(self, _events: object) -> Iterator[SimpleNamespace]:
+    def exec_trace(self) -> Iterator[Callable[[], str]]:
         line = " {}: sched_process_exec: filename={} pid=7 old_pid=7\n".format
         text = line("100.00", "/usr/bin/snap") + line("100.25", "/x/snap-confine")
-        yield SimpleNamespace(text=lambda: text)
+        yield lambda: text
 
     def names_our_processes(self) -> bool:
         return True

@@ -8,10 +8,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from snapcraft_compression_advisor.capture.kernel_trace import (
-    KernelTrace,
-    kernel_trace,
-)
 from snapcraft_compression_advisor.capture.launch_event import (
     LOOK_S,
     PAUSE_S,
@@ -21,9 +17,9 @@ from snapcraft_compression_advisor.capture.launch_event import (
     window_mapped,
 )
 from snapcraft_compression_advisor.capture.record_installed import (
-    EXEC_EVENT,
     Exec,
     exec_events,
+    exec_trace,
     launch_parts,
     names_our_processes,
 )
@@ -155,7 +151,12 @@ def test_app_that_ends_after_its_first_content_is_launched(
             assert watch.window == "drawn"
 
 
-APP = App(command="bin/hello --now", command_chain=("bin/launch", "$SNAP/bin/more"))
+APP = App.model_validate(
+    {
+        "command": "bin/hello --now",
+        "command-chain": ["bin/launch", "$SNAP/bin/more"],
+    }
+)
 TRACE = """\
 # tracer: nop
 #           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION
@@ -218,9 +219,8 @@ def test_command_that_no_shell_parses_leaves_the_app_out() -> None:
     assert [each.part for each in found] == ["snap-exec"]
 
 
-def test_events_are_read_from_the_kernels_text(tmp_path: Path) -> None:
-    (tmp_path / "trace").write_text(TRACE)
-    assert exec_events(KernelTrace(tmp_path).text()) == (
+def test_events_are_read_from_the_kernels_text() -> None:
+    assert exec_events(TRACE) == (
         Exec(71, "/usr/bin/snap", 100.25),
         Exec(72, "/usr/lib/snapd/snap confine", 100.5),
     )
@@ -228,8 +228,8 @@ def test_events_are_read_from_the_kernels_text(tmp_path: Path) -> None:
 
 def test_kernel_that_does_not_trace_for_us_shows_nothing(tmp_path: Path) -> None:
     (tmp_path / "instances").mkdir()  # a directory, and no tracefs
-    with kernel_trace({EXEC_EVENT: ""}, places=(tmp_path,)) as trace:
-        assert exec_events(trace.text()) == ()
+    with exec_trace((tmp_path,)) as traced:
+        assert exec_events(traced()) == ()
 
 
 def test_process_ids_of_a_container_are_not_the_kernels(tmp_path: Path) -> None:

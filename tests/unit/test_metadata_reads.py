@@ -1,14 +1,12 @@
-"""Metadata blocks that launches read: counted in traces, and what they cost."""
+"""Metadata blocks that launches read, as recordings counted them: what they cost."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
 from payloads import make_payload
-from snapcraft_compression_advisor.capture.kernel_trace import KernelTrace, count_blocks
 from snapcraft_compression_advisor.codecs.codec import METADATA_BLOCK_BYTES
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.devices.builtin_devices import find_device
@@ -27,47 +25,7 @@ from snapcraft_compression_advisor.launch.model import (
 from snapcraft_compression_advisor.launch.profile import PROFILE
 from snapcraft_compression_advisor.launch.stack import average
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-SPANS = ((100_000, 108_194), (108_194, 116_388), (116_388, 120_000))
 DEVICE = find_device("nvme-laptop")
-
-
-def request(device: str, start: int, length: int) -> str:
-    """Return a line of the kernel's trace."""
-    sector, count = start // 512, length // 512
-    return (
-        f"  app-71  [001] ..... 2.5: block_bio_queue: {device} RS {sector} + {count} "
-        "[app]\n"
-    )
-
-
-def test_block_is_read_where_its_middle_is() -> None:
-    header = request("7,1", 99_840, 1024)
-    whole = request("7,1", 99_840, 9216)
-    assert count_blocks(header, "7,1", SPANS) == 0
-    assert count_blocks(header + whole, "7,1", SPANS) == 1
-    assert count_blocks((header + whole) * 3, "7,1", SPANS) == 3
-
-
-def test_data_and_other_devices_are_left_out() -> None:
-    text = request("7,1", 0, 65_536) + request("7,10", 99_840, 9216)
-    assert count_blocks(text, "7,1", SPANS) == 0
-
-
-def test_read_of_several_blocks_counts_each() -> None:
-    assert count_blocks(request("7,1", 99_840, 20_480), "7,1", SPANS) == 3
-
-
-@pytest.mark.parametrize(("kept", "told"), [(9, True), (8, False)])
-def test_trace_that_lost_lines_tells_nothing(
-    tmp_path: Path, kept: int, *, told: bool
-) -> None:
-    text = f"# tracer: nop\n#\n# entries-in-buffer/entries-written: {kept}/9   #P:2\n"
-    (tmp_path / "trace").write_text(text)
-    assert (KernelTrace(tmp_path).whole_text() is not None) == told
-    assert KernelTrace(None).whole_text() is None
 
 
 def launch_set(blocks: float | None) -> LaunchSet:
