@@ -64,11 +64,7 @@ class HeldCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallFilter:
-    """What a process needs to hand its calls over.
-
-    :param seccomp: number of that system call.
-    :param program: instructions of the kernel's packet filter.
-    """
+    """The number of seccomp(2), and instructions of the kernel's packet filter."""
 
     seccomp: int
     program: tuple[Instruction, ...]
@@ -110,20 +106,13 @@ class CallNotices:
     def __init__(self, noticed: Callable[[HeldCall], object]) -> None:
         self.filter = call_filter()
         self._noticed = noticed
-        self._names = {
-            number: name
-            for name, number in _ARCHITECTURES.get(
-                platform.machine(), (0, 0, _GENERIC)
-            )[2].items()
-        }
+        _, _, calls = _ARCHITECTURES.get(platform.machine(), (0, 0, _GENERIC))
+        self._names = {number: name for name, number in calls.items()}
         self._end, self._ending = os.pipe()
         self._thread: threading.Thread | None = None
 
     def listen(self, listener: int) -> None:
-        """Begin with the calls of one filter.
-
-        :param listener: its descriptor, which is closed in the end.
-        """
+        """Begin with the calls of one filter, whose descriptor is closed in the end."""
         self._thread = threading.Thread(
             target=self._serve, args=(listener,), daemon=True
         )

@@ -41,10 +41,7 @@ _SEED = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FittedCosts:
-    """Costs of blocks on one machine.
-
-    :param decompress: by codec, what decompressing adds.
-    """
+    """Costs of blocks on one machine, and what decompressing adds by codec."""
 
     fill: BlockCost
     decompress: Mapping[str, BlockCost]
@@ -83,11 +80,7 @@ def fit_costs(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StorageCosts:
-    """What storage takes.
-
-    :param seek_s: seconds until the first byte of a read elsewhere.
-    :param read_s_per_byte: of a continuous read.
-    """
+    """Seconds until the first byte of a read elsewhere, and of a continuous read."""
 
     seek_s: Interval
     read_s_per_byte: Interval

@@ -25,11 +25,7 @@ _LARGER_DISK = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PackedImages:
-    """Images of one payload.
-
-    :param paths: by codec.
-    :param unavailable: why there is none, by codec.
-    """
+    """Images of one payload by codec, and why there is none of some codecs."""
 
     paths: Mapping[str, Path]
     unavailable: Mapping[str, str]

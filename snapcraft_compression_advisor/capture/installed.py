@@ -24,8 +24,7 @@ from ..core.scratch import unescaped
 from ..payload.snap_yaml import SnapMetadata
 from ..payload.source import Payload, open_payload
 from ..payload.stack import Role
-from ..squashfs.entry import SUPERBLOCK_BYTES
-from ..squashfs.superblock import parse_superblock
+from ..squashfs.image import Image
 from .page_cache import can_drop_caches
 from .snap_environment import kept_environment
 from .start import Command
@@ -129,11 +128,7 @@ class MountedSnap:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstalledSnap:
-    """An installed snap and what its apps run on.
-
-    :param payload: the files of its mount.
-    :param stack: it, its content snaps, its base and what brings snapd's programs.
-    """
+    """The files of an installed snap's mount, and its stack; see :func:`find_stack`."""
 
     payload: Payload
     stack: tuple[MountedSnap, ...]
@@ -225,12 +220,8 @@ def image_facts(snap: MountedSnap) -> tuple[int | None, str | None]:
     """Return the size of a snap's image in bytes and its codec, as far as known."""
     with suppress(OSError, AdvisorError):
         if snap.image is not None:
-            with snap.image.open("rb") as file:
-                size_bytes = os.fstat(file.fileno()).st_size
-                raw = file.read(SUPERBLOCK_BYTES)
-            where = str(snap.image)
-            block = parse_superblock(raw, image_bytes=size_bytes, where=where)
-            return size_bytes, block.codec
+            with Image.open(snap.image) as image:
+                return snap.image.stat().st_size, image.superblock.codec
     return None, None
 
 
@@ -281,10 +272,9 @@ def _sources(lines: Iterable[str], roots: SnapRoots) -> Iterator[tuple[str, str]
 
 @contextmanager
 def snap_run(instance: str, app: str, *, program: str) -> Iterator[Command]:
-    """Yield how snapd starts an app, as the user who called sudo if somebody did.
+    """Yield how ``snap`` starts an app, as the user who called sudo if somebody did.
 
     :param instance: the snap, with the key of a parallel instance.
-    :param program: ``snap``.
     :raises ToolError: if the launch fails, with what to do about it.
     """
     name = instance if app == instance.partition("_")[0] else f"{instance}.{app}"

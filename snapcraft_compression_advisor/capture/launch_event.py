@@ -37,9 +37,8 @@ class LaunchState:
     """How far a launch has come.
 
     :param lines: that it has printed since the last look.
-    :param exit_status: of the command, ``None`` while it runs.
+    :param exit_status: of the command, None while it runs.
     :param is_last: whether the time limit has been reached.
-    :param tree: the processes that belong to the launch.
     """
 
     elapsed_s: float

@@ -49,14 +49,11 @@ class CodecMeasurement:
 class Measurement:
     """What was measured, and under which conditions.
 
-    :param codecs: in the order of the report.
     :param unavailable: why a codec is missing.
     :param method: ``launch`` if the app was started, ``replay`` if the reads of a
         recorded launch were.
     :param storage: ``memory`` if the image stays there when caches are dropped, so
         that a cold launch waits for decompression alone.
-    :param read_ahead_kb: of the mounts, if known.
-    :param runs: launches of each kind with each codec.
     """
 
     codecs: Mapping[str, CodecMeasurement]
@@ -119,11 +116,7 @@ def measure(  # noqa: PLR0913 # keywords: how
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variant:
-    """A way to launch.
-
-    :param image: that is mounted.
-    :param command: that is started from it.
-    """
+    """A way to launch: the image that is mounted, the command that is started."""
 
     image: Path
     command: Command
@@ -135,7 +128,6 @@ class Turns:
 
     :param cold_s: with nothing of the image cached.
     :param warm_s: right after those.
-    :param read_ahead_kb: of the mounts, if known.
     :param processors: that the launches could use.
     """
 
@@ -241,10 +233,7 @@ def in_turns(things: Sequence[Thing], rounds: int) -> Iterator[tuple[Thing, ...]
 
 
 def timed_here(run: Callable[[], float]) -> RunTime:
-    """Time what this very thread does.
-
-    :param run: does it, and returns the seconds.
-    """
+    """Time what this very thread does in a function that returns the seconds."""
     before = resource.getrusage(resource.RUSAGE_THREAD)
     wall_s = run()
     after = resource.getrusage(resource.RUSAGE_THREAD)

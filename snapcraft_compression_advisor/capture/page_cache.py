@@ -59,7 +59,6 @@ def can_drop_caches() -> bool:
 def drop_caches(control: Path = _DROP_CACHES) -> None:
     """Drop all clean pages, directory entries and inodes from the caches.
 
-    :param control: the kernel's file that drops what is written to it names.
     :raises ToolError: if this process may not.
     """
     os.sync()
@@ -189,24 +188,22 @@ def without_blocks(
     files: Iterable[ProfileFile], left_out: Iterable[ProfileFile]
 ) -> Iterator[ProfileFile]:
     """Yield files without some of their blocks, and none that has no others."""
-    out = {file.path: file.blocks for file in left_out}
+    out = {file.path: _numbers(file) for file in left_out}
     for file in files:
         if file.path not in out:
             yield file
             continue
-        blocks = np.zeros(file.blocks[-1][1] + 1, dtype=np.bool_)
-        for ranges, is_in in ((file.blocks, True), (out[file.path], False)):
-            for first, last in ranges:
-                blocks[first : last + 1] = is_in
-        if blocks.any():
-            yield file.model_copy(update={"blocks": _runs(np.flatnonzero(blocks))})
+        blocks = np.setdiff1d(_numbers(file), out[file.path])
+        if len(blocks):
+            yield file.model_copy(update={"blocks": block_runs(blocks)})
+
+
+def _numbers(file: ProfileFile) -> NDArray[np.intp]:
+    return np.concatenate([np.arange(first, last + 1) for first, last in file.blocks])
 
 
 def resident_share(path: Path) -> float:
-    """Return how much of a file is in the page cache, 0 to 1.
-
-    :param path: of a regular file that isn't empty and belongs to this user.
-    """
+    """Return how much of this user's file, which isn't empty, is cached, 0 to 1."""
     try:
         with path.open("rb") as file:
             return float(resident_pages(file.fileno()).mean())
@@ -295,10 +292,10 @@ def block_ranges(pages: NDArray[np.bool_]) -> tuple[tuple[int, int], ...]:
     :return: first and last block of each range, ascending.
     """
     block_pages = max(1, DATA_BLOCK_BYTES // mmap.PAGESIZE)
-    return _runs(np.unique(np.flatnonzero(pages) // block_pages))
+    return block_runs(np.unique(np.flatnonzero(pages) // block_pages))
 
 
-def _runs(blocks: NDArray[np.intp]) -> tuple[tuple[int, int], ...]:
+def block_runs(blocks: NDArray[np.intp]) -> tuple[tuple[int, int], ...]:
     """Return ascending numbers as ranges, first and last."""
     if not len(blocks):
         return ()

@@ -10,12 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from ..core.errors import ToolError
-from ..launch.profile import (
-    CpuTime,
-    LaunchProfile,
-    ProfileFile,
-    RecordedLaunch,
-)
+from ..launch.profile import CpuTime, LaunchProfile, ProfileFile, RecordedLaunch
 from ..payload.source import Payload
 from ..trial.result import Progress
 from .call_notices import HeldCall
@@ -23,13 +18,7 @@ from .home import launch_home
 from .images import packed_images
 from .launch_event import LaunchEvent, window_doubt
 from .mount import Mount, mount_point, mounted
-from .page_cache import (
-    Storage,
-    drop_caches,
-    resident_blocks,
-    storage_of,
-    without_holes,
-)
+from .page_cache import Storage, drop_caches, resident_blocks, storage_of, without_holes
 from .running_kernel import recorded_kernel
 from .start import Command, Launched, time_launch
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,27 +23,11 @@ from ..trial.exact import payload_directory
 from ..trial.result import Progress
 from .home import launch_home
 from .mount import UBUNTU_READ_AHEAD_KB
-from .mount_reads import BLOCK_PAGES, mount_blocks, reads_code_forward
-from .page_cache import (
-    block_ranges,
-    check_visible,
-    evict,
-    resident_blocks,
-    without_holes,
-)
-from .page_tables import PageTables, Touch
-from .record import (
-    RecordRequest,
-    cache_drops,
-    launch,
-    recorded_launch,
-    undisturbed,
-)
-from .start import Launched
+from .page_cache import block_runs, check_visible, evict, resident_blocks, without_holes
+from .page_tables import PageTables, Touch, mount_blocks, reads_code_forward
+from .record import RecordRequest, cache_drops, launch, recorded_launch, undisturbed
 
 _PAGE_TABLES = Path("/proc/self/pagemap")
-_Seen = tuple[Sequence[ProfileFile], Mapping[str, Sequence[Touch]]]
-"""What is in the cache, and what was touched in mappings or read."""
 
 
 def record_directory(
@@ -57,11 +40,12 @@ def record_directory(
     :raises ToolError: if files can't be evicted or belong to somebody else, page tables
         are hidden, or the launch fails or changes the payload.
     """
-    with ExitStack() as stack:
-        home = stack.enter_context(launch_home(request.home))
-        scratch = stack.enter_context(
-            scratch_directory(resolution="Choose another directory with TMPDIR.")
-        )
+    with (
+        launch_home(request.home) as home,
+        scratch_directory(
+            resolution="Choose another directory with TMPDIR."
+        ) as scratch,
+    ):
         root = payload_directory(payload, scratch, progress)
         inventory = payload.inventory
         check_visible(root, inventory)
@@ -80,24 +64,44 @@ def record_directory(
             progress("Launching once to set up the home directory")
             launch(request, root, home)
             _check_unchanged(before, root, inventory)
-
-        def launch_twice() -> tuple[_Seen, Launched, Launched] | None:
-            drops = cache_drops()
-            seen, cold = _launch_evicted(request, root, home, inventory)
-            warm = launch(request, root, home)
-            # The kernel counts a drop when it is over.
-            return (seen, cold, warm) if cache_drops() == drops else None
-
-        how = "from the evicted directory"
-        seen, cold, warm = undisturbed(launch_twice, how, progress)
+        profile = undisturbed(
+            lambda: _record(payload, request, root, home),
+            "from the evicted directory",
+            progress,
+        )
         _check_unchanged(before, root, inventory)
+        return profile
+
+
+def _record(
+    payload: Payload, request: RecordRequest, root: Path, home: Path
+) -> LaunchProfile | None:
+    """Launch with nothing of the payload in the cache, look, and launch again.
+
+    :returns: None if somebody dropped the caches meanwhile.
+    """
+    resident: Sequence[ProfileFile] = ()
+
+    def look() -> None:
+        nonlocal resident
+        tables.end()
+        resident = resident_blocks(root, payload.inventory)
+
+    drops = cache_drops()
+    evict(root, payload.inventory)
+    tables = PageTables(root, payload.inventory)
+    cold = launch(
+        request, root, home, watched=tables.look, noticed=tables.notice, frozen=look
+    )
+    warm = launch(request, root, home)
+    if cache_drops() != drops:  # the kernel counts a drop when it is over
+        return None
     # The cold launch was no snap's: it read from the directory's own file system.
     recorded = recorded_launch(
         cold, warm, read_ahead_kb=UBUNTU_READ_AHEAD_KB
     ).model_copy(update={"cold_s": None, "cold_cpu_s": None})
-    resident, touches = seen
     files = directory_files(
-        payload, resident, touches, read_ahead_kb=UBUNTU_READ_AHEAD_KB
+        payload, resident, tables.touches, read_ahead_kb=UBUNTU_READ_AHEAD_KB
     )
     return LaunchProfile(
         source="directory",
@@ -106,25 +110,6 @@ def record_directory(
         recorded=recorded,
         app_files=tuple(without_holes(payload, files)),
     )
-
-
-def _launch_evicted(
-    request: RecordRequest, root: Path, home: Path, inventory: Inventory
-) -> tuple[_Seen, Launched]:
-    """Launch with nothing of the payload in the cache, and see what is there then."""
-    resident: Sequence[ProfileFile] = ()
-
-    def look() -> None:
-        nonlocal resident
-        tables.end()
-        resident = resident_blocks(root, inventory)
-
-    evict(root, inventory)
-    tables = PageTables(root, inventory)
-    cold = launch(
-        request, root, home, watched=tables.look, noticed=tables.notice, frozen=look
-    )
-    return (resident, tables.touches), cold
 
 
 def directory_files(
@@ -138,7 +123,6 @@ def directory_files(
 
     :param resident: what is in the cache.
     :param touches: of files that were seen mapped or read.
-    :param read_ahead_kb: of the mount.
     """
     forward = reads_code_forward()
     cached = {file.path: file for file in resident}
@@ -153,9 +137,8 @@ def directory_files(
                 read_ahead_kb=read_ahead_kb,
                 code_forward=forward,
             )
-            pages = np.zeros((max(read) + 1) * BLOCK_PAGES, dtype=np.bool_)
-            pages[np.array(sorted(read)) * BLOCK_PAGES] = True
-            yield ProfileFile(path=path, size=size_bytes, blocks=block_ranges(pages))
+            blocks = block_runs(np.array(sorted(read)))
+            yield ProfileFile(path=path, size=size_bytes, blocks=blocks)
 
 
 def _states(root: Path, inventory: Inventory) -> dict[str, tuple[int, int]]:

@@ -200,10 +200,7 @@ def _payload(snap: MountedSnap, files: tuple[ProfileFile, ...]) -> ProfilePayloa
 
 @dataclass(frozen=True, slots=True)
 class Exec:
-    """A process becomes another program.
-
-    :param at_s: on the monotonic clock.
-    """
+    """A process becomes another program, at a time of the monotonic clock."""
 
     pid: int
     program: str

@@ -90,7 +90,6 @@ class Launched(RunTime):
 
     :param event: that ended it, as ``--until`` takes it.
     :param window: what the window showed, if one ended it.
-    :param pid: of the command.
     :param started_s: on the monotonic clock.
     """
 

@@ -15,7 +15,6 @@ import os
 import re
 import shutil
 import stat
-import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -38,7 +37,6 @@ HELD_MODE = stat.S_ISVTX
 and without it there is a moment in which a new one looks like a leftover."""
 
 _MNT_DETACH, _UMOUNT_NOFOLLOW = 2, 8
-_UNMOUNTERS = ("fusermount3", "fusermount")
 _OCTAL = re.compile(rb"\\([0-7]{3})")
 
 
@@ -188,24 +186,11 @@ def unescaped(field: bytes) -> str:
     return os.fsdecode(_OCTAL.sub(lambda found: bytes([int(found[1], 8)]), field))
 
 
-def unmounter() -> str | None:
-    """Return the program that unmounts for users who aren't root, if there is one."""
-    return next(filter(None, map(shutil.which, _UNMOUNTERS)), None)
-
-
 def unmount(root: str) -> None:
     """Unmount; while something is still in use there, only detach."""
-    libc, program = ctypes.CDLL(None), unmounter()
-    for flags, lazily in ((0, ()), (_MNT_DETACH, ("-z",))):
-        if libc.umount2(os.fsencode(root), flags | _UMOUNT_NOFOLLOW) == 0:
+    for flags in (0, _MNT_DETACH):
+        if ctypes.CDLL(None).umount2(os.fsencode(root), flags | _UMOUNT_NOFOLLOW) == 0:
             return
-        if program is not None:
-            command = (program, "-u", *lazily, root)
-            done = subprocess.run(
-                command, stdin=subprocess.DEVNULL, capture_output=True, check=False
-            )
-            if done.returncode == 0:
-                return
 
 
 def replace_text(target: Path, text: str, *, mode: int) -> None:

@@ -10,17 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from payloads import make_payload
-from snapcraft_compression_advisor.capture.mount_reads import (
-    BLOCK_PAGES,
-    mount_blocks,
-    reads_code_forward,
-)
 from snapcraft_compression_advisor.capture.page_cache import (
     block_ranges,
     fit_for_replay,
     without_blocks,
 )
-from snapcraft_compression_advisor.capture.page_tables import Touch
+from snapcraft_compression_advisor.capture.page_tables import (
+    BLOCK_PAGES,
+    Touch,
+    mount_blocks,
+    reads_code_forward,
+)
 from snapcraft_compression_advisor.cli.measure import replay_warnings
 from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
 from snapcraft_compression_advisor.core.errors import BadDataError
