@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 DATA = Path(__file__).parent / "data"
 TRACES = DATA / "traced-launches.csv"
-SAVINGS = DATA / "traced-savings.csv"
 DIRECTORIES = DATA / "directory-launches.csv"
 
 
@@ -97,15 +96,6 @@ def read_traces() -> list[TracedRow]:
         )
         for row in _lines(TRACES)
     ]
-
-
-def read_savings() -> dict[tuple[str, str], dict[str, float]]:
-    """Return what lzo saves by application and device, by either method, seconds."""
-    found: dict[tuple[str, str], dict[str, float]] = {}
-    for row in _lines(SAVINGS):
-        key = row["application"], row["device"]
-        found.setdefault(key, {})[row["method"]] = float(row["saved_s"])
-    return found
 
 
 def _lines(path: Path) -> list[dict[str, str]]:
