@@ -123,7 +123,7 @@ def files_of(prime: Path) -> dict[str, bytes]:
 
 def kept(variables: dict[str, str]) -> list[Path]:
     cache = Path(variables["XDG_CACHE_HOME"])
-    return sorted((cache / "compression-advisor/recordings").glob("*.json"))
+    return sorted((cache / "compression-advisor/recordings").glob("*.trial"))
 
 
 def test_window_of_a_real_client_ends_the_launch_on_a_display_of_its_own(
