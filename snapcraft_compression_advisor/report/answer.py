@@ -316,7 +316,7 @@ def _how_known(launch: LaunchAnalysis) -> str:
         return f"{text} ({known.basis.kind}: none was recorded to compare with)."
     low, high = min(ratios), max(ratios)
     others = f"others ({known.basis.kind}) read {low:.2f}\N{EN DASH}{high:.2f} times"
-    return f"What the app reads is a guess: {others} theirs."
+    return f"What the app reads is guessed: {others} the guess."
 
 
 def _is_component(analysis: Analysis) -> bool:
