@@ -15,6 +15,7 @@ from doc_commands import ROOT
 from fleets import make_advice, make_row
 from snapcraft_compression_advisor.cli import fleet
 from snapcraft_compression_advisor.cli.main import main
+from snapcraft_compression_advisor.cli.write import print_page
 from snapcraft_compression_advisor.core.errors import (
     BadDataError,
     NoInputError,
@@ -27,10 +28,9 @@ from snapcraft_compression_advisor.fleet.query import ask, render_answer
 from snapcraft_compression_advisor.fleet.reading import read_fleet, read_weights
 from snapcraft_compression_advisor.report.html_printer import print_html
 from snapcraft_compression_advisor.report.markdown_printer import print_markdown
+from snapcraft_compression_advisor.report.model import Page
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from pytest_mock import MockerFixture
 
     from snapcraft_compression_advisor.fleet.reading import Fleet
@@ -148,6 +148,10 @@ def test_a_share_is_a_percentage(capsys: pytest.CaptureFixture[str]) -> None:
     assert "'101' is not a percentage" in capsys.readouterr().err
 
 
+def _printed(page: object, output: Path) -> str:
+    return print_page(page, output) if isinstance(page, Page) else ""
+
+
 @pytest.mark.parametrize(("few_snaps", "pages"), [(2, {"slow", "fast"}), (1, {"slow"})])
 def test_page_links_to_the_reports_of_all_snaps_where_they_are_few(
     few_snaps: int,
@@ -156,7 +160,9 @@ def test_page_links_to_the_reports_of_all_snaps_where_they_are_few(
     mocker: MockerFixture,
 ) -> None:
     mocker.patch.object(fleet, "_FEW_SNAPS", few_snaps)
-    written = mocker.patch.object(fleet, "_write")
+    mocker.patch.object(fleet, "read_page")
+    mocker.patch.object(fleet, "print_page", side_effect=_printed)
+    written = mocker.patch.object(fleet, "replace_text")
     Dataset(tmp_path / "data", settings="s").add([
         make_advice("slow", saved_s=2.0, page="{}"),
         make_advice("fast", saved_s=0.1, page="{}"),
