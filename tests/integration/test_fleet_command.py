@@ -286,7 +286,7 @@ def test_a_large_snap_costs_a_sample_of_its_blocks(tmp_path: Path) -> None:
     row = row_of(content)
     assert row.get("error") is None
     assert len(content) > 12_000_000
-    assert row["read_bytes"] < census.FAR_BYTES + 200_000
+    assert row["read_bytes"] < census.FAR_BYTES + 300_000
     assert row["added_bytes_low"] <= row["added_bytes_mid"] <= row["added_bytes_high"]
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 DEVICES = ("nvme-laptop", "hdd-laptop", "sbc-emmc", "sata-ssd-laptop")
 PAYS = {"min-saving": "0.1ms", "max-launches": "1000"}
 SAVED = re.compile(r"lzo (?:would start|starts) (.+?) faster \((.+?)\)")
-GROWN = re.compile(r"download grows by (\S+ \S+) \((.+?)\)")
+GROWN = re.compile(r"[Dd]ownloads? grows? by (\S+ \S+) \((.+?)\)")
 LINTED = re.compile(r"estimated (.+?) \((.+?)\) less.* for (\S+ \S+) .*\((\S+%)\) more")
 
 
