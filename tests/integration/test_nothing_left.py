@@ -12,11 +12,14 @@ pytestmark = pytest.mark.slow
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks/reliability_signals.py"
 
+ALONE = ("unshare", "--mount")
+"""A mount namespace that another test makes would copy a mount, and keep it."""
 
-def run_moments(*arguments: str) -> None:
-    """Run the trial at a small size; it fails where anything is left."""
+
+def run_moments(*arguments: str, within: tuple[str, ...] = ()) -> None:
+    """Run the trial at a small size; it fails if anything is left."""
     result = subprocess.run(
-        [sys.executable, SCRIPT, *arguments],
+        [*within, sys.executable, SCRIPT, *arguments],
         capture_output=True,
         text=True,
         check=False,
@@ -33,10 +36,10 @@ def test_interrupted_command_leaves_nothing(command: str) -> None:
 @pytest.mark.bubblewrap
 @pytest.mark.parametrize("command", ["record", "measure"])
 def test_interrupted_launch_leaves_no_mount_and_no_process(command: str) -> None:
-    run_moments("--delays", "--moments", "4", command)
+    run_moments("--delays", "--moments", "4", command, within=ALONE)
 
 
 @pytest.mark.mounts
 @pytest.mark.bubblewrap
 def test_next_run_cleans_up_after_one_that_was_killed() -> None:
-    run_moments("--delays", "--moments", "4", "--kill", "measure")
+    run_moments("--delays", "--moments", "4", "--kill", "measure", within=ALONE)
