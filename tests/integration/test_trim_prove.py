@@ -97,6 +97,7 @@ def test_apps_are_isolated(prime: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "escaped").exists()
 
 
+@pytest.mark.mounts
 def test_group_that_an_app_looks_for_is_taken_back(tmp_path: Path) -> None:
     prime = fill_launchable(tmp_path / "prime")
     text = SNAP_YAML.partition("apps:")[0] + (

@@ -118,6 +118,7 @@ def test_where_no_display_can_be_brought_one_line_names_the_package(
     assert "sudo apt-get install xvfb" in result.stderr
 
 
+@pytest.mark.mounts
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_server_ends_with_the_command_however_that_ends(
     tmp_path: Path, scratch: Path, number: signal.Signals

@@ -62,7 +62,7 @@ def called(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def pack(
-    path: Path, codecs: Sequence[str], *, scratch: Path, to_mount: bool = True
+    path: Path, codecs: Sequence[str], *, scratch: Path, to_mount: bool = False
 ) -> None:
     with (
         open_payload(path) as payload,
@@ -96,7 +96,7 @@ def test_user_who_cannot_mount_is_told_before_packing(
         no_right_to_mount(),
         pytest.raises(ToolError, match="may not mount images"),
     ):
-        pack(prime, ("xz",), scratch=scratch)
+        pack(prime, ("xz",), scratch=scratch, to_mount=True)
     assert not called.exists()
 
 
@@ -127,7 +127,11 @@ def test_missing_scratch_directory_is_a_storage_error(tmp_path: Path) -> None:
     with (
         pytest.raises(StorageError, match="Cannot write"),
         packed_images(
-            PAYLOAD, ("xz",), scratch=tmp_path / "no", progress=lambda _: None
+            PAYLOAD,
+            ("xz",),
+            scratch=tmp_path / "no",
+            progress=lambda _: None,
+            to_mount=False,
         ),
     ):
         pytest.fail("packed")
