@@ -74,7 +74,7 @@ def say(prime: Path, tmp_path: Path) -> Iterator[Shell]:
         return (home / "user/said").read_text()
 
     if (refusal := isolation_refusal()) is not None:
-        pytest.skip(refusal)
+        pytest.skip(f"can't be isolated here: {refusal}")
     with launch_home(home):
         yield run
 
