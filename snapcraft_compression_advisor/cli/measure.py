@@ -143,9 +143,8 @@ def replay_warnings(fitted: FittedProfile) -> Iterator[str]:
         )
     launch_set = fitted.launch_set
     if launch_set.read_of_named < _ALL:
-        how = "guessed" if launch_set.source == "static" else "traced"
         yield (
-            f"the launch profile was {how}: a launch reads about "
+            f"the launch profile was guessed: a launch reads about "
             f"{launch_set.read_of_named:.0%} of the blocks that it names, and all of "
             "them are replayed"
         )

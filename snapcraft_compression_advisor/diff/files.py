@@ -64,7 +64,7 @@ class FilesDifference:
     repacked_bytes: Interval
 
     def share(self, change: FileChange) -> float:
-        """Return what part of all changes, whichever their sign, a file's is."""
+        """Return a file's part of all changes, by their absolute sizes."""
         turnover = sum(abs(each.stored_change.mid) for each in self.changes)
         return abs(change.stored_change.mid) / turnover if turnover else 0.0
 

@@ -72,12 +72,10 @@ class LaunchChange(FigureChange):
 
     :param causes: the largest first.
     :param source: ``static`` if either launch is guessed.
-    :param traced: whether either was recorded by trace.
     """
 
     causes: tuple[LaunchCause, ...]
     source: Literal["static", "recorded"]
-    traced: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,7 +205,6 @@ def _change(
         change_s=change.map(lambda end: end + drift),
         causes=tuple(_causes(old, new, device, unchanged)),
         source="static" if "static" in sources else "recorded",
-        traced="trace" in (old.launch_set.method, new.launch_set.method),
     )
 
 

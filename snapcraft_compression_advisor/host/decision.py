@@ -84,7 +84,7 @@ def decide(artifact: Artifact, analysis: Analysis, policy: LintPolicy) -> Decisi
     what snapcraft.yaml declares stands unless the settings say otherwise.
     """
     advice = analysis.recommendation
-    # On core22 snapcraft packs components with the snap's key, whatever their own.
+    # On core22 snapcraft packs components with the snap's key, not their own.
     free = policy.override_declared or artifact.declared != artifact.compression
     changes = policy.mode in ("apply", "write") and advice.verdict == "change"
     follows = changes and free

@@ -171,7 +171,7 @@ def advising(
 def wrap_run(cli: ModuleType, stop: Stop) -> None:
     """Have snapcraft end with the exit status of what stopped the pack.
 
-    On core22 it ends with 1, whatever the error's own status is; later bases heed it.
+    On core22 it ends with 1 for each error; later bases heed it.
 
     :param cli: the module ``snapcraft.cli``.
     """

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 Source = Literal["static", "recorded"]
 """How it is known what a launch reads: guessed from files, or recorded."""
 
-Method = Literal["residency", "directory", "trace"]
-"""How a launch was recorded: a trace shows the files read, the others the blocks."""
+Method = Literal["residency", "directory"]
+"""How a launch was recorded: from a mount, or from the payload's directory."""
 
 BlindReason = Literal[
     "computed-command",

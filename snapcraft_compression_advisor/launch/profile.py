@@ -189,9 +189,9 @@ class LaunchProfile(_Model):
     """A launch profile: of the app's own payload, or of all snaps under it.
 
     :param source: by which means it was recorded: ``residency`` (blocks in the page
-        cache after a cold launch from a mount), ``directory`` (from the payload's
-        directory, by the page cache and page tables) or ``trace`` (blocks read and
-        mapped, by system calls); or ``static``, guessed from files.
+        cache after a cold launch from a mount), or ``directory``
+        (from the payload's directory, by the page cache and page tables); or
+        ``static``, guessed from files.
     :param warm_s: seconds of a warm launch, if one was recorded.
     :param recorded: what else was measured, if anything.
     :param metadata_blocks: that the launch reads of the app's own payload: blocks of
@@ -199,7 +199,7 @@ class LaunchProfile(_Model):
     """
 
     schema_version: Literal[1, 2] = pydantic.Field(alias="schema", default=1)
-    source: Literal["residency", "directory", "trace", "static"]
+    source: Literal["residency", "directory", "static"]
     app: Text
     warm_s: Seconds | None = None
     recorded: RecordedLaunch | None = None

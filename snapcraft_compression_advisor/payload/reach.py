@@ -35,7 +35,7 @@ MOST_SCRIPTS = 16
 """That one app's commands run one after the other."""
 
 TRIPLET = "<triplet>"
-"""Stands for a variable with the name of the machine, whatever a script calls it."""
+"""Stands for a variable with the name of the machine, under any name."""
 
 _NAME = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 _CONDITIONAL = re.compile(r"\$\{\w+:?[+-][^}]*\}")

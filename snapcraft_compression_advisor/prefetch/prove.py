@@ -23,6 +23,7 @@ from .program import FOLDER, add_to_command_chain, write_files
 if TYPE_CHECKING:
     from ..capture.page_cache import Storage
     from ..capture.recordings import Told
+    from ..capture.start import Command
 
 WITHOUT, WITH, WRONG = "without", "with", "wrong"
 
@@ -111,18 +112,14 @@ def prove_prefetch(  # noqa: PLR0913 # what, and how
                 told,
             ) as request,
         ):  # fmt: skip
-            image, words = images.paths[codec], request.command.words
-            first = {WITHOUT: (), WITH: (plan.app,), WRONG: (wrong,)}
+            readers = {WITHOUT: (), WITH: (plan.app,), WRONG: (wrong,)}
             found = launch_in_turns(
                 {
                     name: Variant(
-                        image=image,
-                        command=replace(
-                            request.command,
-                            words=(*(f"$SNAP/{FOLDER}/{it}" for it in added), *words),
-                        ),
+                        image=images.paths[codec],
+                        command=_read_first(request.command, apps),
                     )
-                    for name, added in first.items()
+                    for name, apps in readers.items()
                 },
                 request,
                 rounds=rounds,
@@ -138,6 +135,12 @@ def prove_prefetch(  # noqa: PLR0913 # what, and how
         cold_s=found.cold_s,
         warm_s=found.warm_s,
     )
+
+
+def _read_first(command: Command, apps: tuple[str, ...]) -> Command:
+    """Return a command behind the programs that read what is listed for apps."""
+    before = (f"$SNAP/{FOLDER}/{app}" for app in apps)
+    return replace(command, words=(*before, *command.words))
 
 
 def _file(each: PrefetchRange) -> LaunchFile:

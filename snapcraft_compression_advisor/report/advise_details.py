@@ -19,12 +19,11 @@ from ..core.units import (
     size,
 )
 from ..launch.stack import AVERAGE_CONSUMER
-from ..lint.rule import size_origin
 from ..trial.stored import find_incompressible
 from ..wording import asked, habits_text, sentences
 from .answer import deciding_launch
 from .files import file_kinds, heavy_files, launch_groups
-from .lint_formats.phrases import details
+from .lint_formats.phrases import findings_sections
 from .model import Entry, Section, Step, Table
 from .month import month_section
 from .stack import stack_section
@@ -109,7 +108,7 @@ def _most_read(analysis: Analysis) -> Section | None:
 
 
 def _how_known(launch: LaunchAnalysis) -> str:
-    return how_known(launch.launch_set.source, launch.launch_set.method)
+    return how_known(launch.launch_set.source)
 
 
 def _gains(analysis: Analysis) -> Section | None:
@@ -334,8 +333,7 @@ def _method(analysis: Analysis, command: str) -> Section:
                 (
                     "how much longer a cold launch takes than a warm one, estimated "
                     "from the blocks read and the device's figures; the interval "
-                    "covers their uncertainty, and that of a guess or a trace of "
-                    "what is read"
+                    "covers their uncertainty, and that of a guess of what is read"
                 ),
             ),
         ),
@@ -418,43 +416,3 @@ def _policy(analysis: Analysis) -> Iterator[str]:
             if isinstance(limit, float)
         )
         yield f"budgets of cold starts: {', '.join(limits) or 'by app'}"
-
-
-def origin_of(analysis: Analysis, image: Interval | None) -> str | None:
-    """Return how the size of an image is known; None if it isn't."""
-    return None if image is None else size_origin(image, analysis)
-
-
-def findings_sections(linted: LintedPayload) -> Iterator[Section]:
-    """Yield lint's findings by title, and the rules that couldn't look; then all."""
-    entries = tuple(
-        Entry(
-            mark="undecided" if each.undecided else each.severity,
-            tone="info" if each.undecided else each.severity,
-            title=f"{each.rule} {each.name}",
-        )
-        for each in linted.findings
-    )
-    unable = tuple(
-        Entry(mark="not checked", title=f"{each.rule} {each.name}", text=each.why)
-        for each in linted.unchecked
-    )
-    none = () if entries else ("Nothing found.",)
-    yield Section(
-        title="Lint findings", opened=True, sentences=none, entries=(*entries, *unable)
-    )
-    if entries:
-        yield Section(
-            title="What the findings rest on",
-            origin="Each figure says how it is known.",
-            entries=tuple(
-                Entry(
-                    mark=entry.mark,
-                    tone=entry.tone,
-                    title=entry.title,
-                    text=each.message,
-                    details=tuple(details(each)),
-                )
-                for entry, each in zip(entries, linted.findings, strict=True)
-            ),
-        )

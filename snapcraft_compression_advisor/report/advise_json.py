@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..lint.rule import size_origin
 from ..trial.stored import find_incompressible
 from ..wording import sentences
-from .advise_details import blocks_known, origin_of
+from .advise_details import blocks_known
 from .document import Part, document_text, part
 from .files import LISTED_FILES, file_kinds, heavy_files, launch_groups
 from .lint_formats.json import finding_parts
@@ -55,7 +56,8 @@ def advise_json(
                 name: part(
                     codec,
                     "image_bytes available shippable",
-                    origin=origin_of(analysis, codec.image_bytes),
+                    origin=codec.image_bytes
+                    and size_origin(codec.image_bytes, analysis),
                 )
                 for name, codec in trial.codecs.items()
             },
@@ -142,9 +144,6 @@ def _launch(analysis: Analysis, launch: LaunchAnalysis) -> Part:
         "app source method data_blocks raw_bytes metadata_blocks unresolved",
         files=len(known.files),
         guess=_guess(launch, blocks),
-        trace=part(known, "read_share", expected_blocks=blocks)
-        if known.method == "trace"
-        else None,
         fit=part(profile, "gone changed", blocks_share=profile.fitting_share)
         if profile and (profile.gone or profile.changed)
         else None,

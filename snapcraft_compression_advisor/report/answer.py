@@ -23,7 +23,7 @@ from ..wording import CONTINUATIONS, asked, sentences
 from .lines import COLUMNS, FILE_STYLE, TextStyle
 from .model import Page, Section, Step, Table
 from .undecided import what_decides
-from .words import WINDOW_PHRASES, headline, how_known
+from .words import WINDOW_PHRASES, headline
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -302,7 +302,7 @@ def _how_known(launch: LaunchAnalysis) -> str:
     """Return how it is known what the app reads, and how well."""
     known = launch.launch_set
     if known.source == "recorded":
-        text = f"What the app reads was {how_known(known.source, known.method)}"
+        text = "What the app reads was recorded"
         if known.window in (None, "drawn"):
             return f"{text}."
         return f"{text} up to {WINDOW_PHRASES[known.window]}."
@@ -315,8 +315,8 @@ def _how_known(launch: LaunchAnalysis) -> str:
     if not ratios:
         return f"{text} ({known.basis.kind}: none was recorded to compare with)."
     low, high = min(ratios), max(ratios)
-    others = f"others ({known.basis.kind}) read {low:.2f}\N{EN DASH}{high:.2f} times"
-    return f"What the app reads is guessed: {others} the guess."
+    others = f"apps like it read {low:.2f}\N{EN DASH}{high:.2f} times the guess"
+    return f"What the app reads is guessed; {others}."
 
 
 def _is_component(analysis: Analysis) -> bool:

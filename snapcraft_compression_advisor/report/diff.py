@@ -167,8 +167,7 @@ def _answer(difference: BuildDifference) -> str:
 
 def _legend(difference: BuildDifference) -> Section:
     guessed = any(launch.source == "static" for launch in difference.launches)
-    traced = any(launch.traced for launch in difference.launches)
-    reads = "a guess" if guessed else "a trace" if traced else "a recording"
+    reads = "a guess" if guessed else "a recording"
     text = (
         "Seconds are how much longer a cold launch takes than a warm one, estimated "
         f"from the device's figures and {reads} of what the launch reads."

@@ -133,7 +133,7 @@ def stack_section(analysis: Analysis, launch: LaunchAnalysis) -> Section | None:
     if not snaps:
         return None
     whole = stack_whole(analysis, launch)
-    known = dict.fromkeys(how_known(s.read.launch_set.source, None) for s in snaps)
+    known = dict.fromkeys(how_known(s.read.launch_set.source) for s in snaps)
     how = f"{counted(len(snaps), 'snap')}, {' and '.join(known)}"
     tables = [_added(snaps, whole), _changes(snaps, whole)]
     return Section(

@@ -32,7 +32,7 @@ def what_decides(analysis: Analysis) -> Iterator[NextStep]:
     """Yield what would decide an advice; nothing if it is decided."""
     if analysis.recommendation.verdict != "undecided":
         return
-    guessed, traced = _apps(analysis, "static"), _apps(analysis, "trace")
+    guessed = _guessed(analysis)
     path = shlex.quote(printable(str(analysis.payload.path)))
     around = "".join(f" {shlex.quote(each)}" for each in analysis.payload.stack_options)
     again = f"compression-advisor advise {path}{around}"
@@ -45,32 +45,9 @@ def what_decides(analysis: Analysis) -> Iterator[NextStep]:
             short=f"set {setting}",
         )
         return
-    consumers = [each for each in analysis.launches if each.weight is not None]
-    if guessed and consumers:
-        names = [each.launch_set.app for each in consumers]
-        yield NextStep(
-            text="Recorded launches of the consumers in place of the guesses may "
-            "decide it",
-            commands=tuple(map(record_installed, names)),
-            short="record the consumers' launches",
-        )
-        return
     if guessed:
-        named = _named(guessed) if len(analysis.launches) > 1 else ""
-        yield NextStep(
-            text="A recorded launch in place of the guess may decide it",
-            commands=(f"{again} --record{named}",),
-            short="record a launch",
-        )
+        yield _record_instead(analysis, guessed, again)
         return
-    if traced:
-        residency = (f"sudo {_record(path, app)} --method residency" for app in traced)
-        yield NextStep(
-            text="The launch was traced; a recording by residency, which needs root, "
-            "is exact",
-            commands=(*residency, advise),
-            short="record a launch as root",
-        )
     if not analysis.launches:
         if Code.NO_APP in analysis.recommendation.reasons:
             yield NextStep(
@@ -94,23 +71,36 @@ def what_decides(analysis: Analysis) -> Iterator[NextStep]:
         )
 
 
+def _record_instead(analysis: Analysis, guessed: Sequence[str], again: str) -> NextStep:
+    """Return the step that replaces guesses, for a snap or for its consumers."""
+    names = [
+        each.launch_set.app for each in analysis.launches if each.weight is not None
+    ]
+    if names:
+        return NextStep(
+            text="Recorded launches of the consumers in place of the guesses may "
+            "decide it",
+            commands=tuple(map(record_installed, names)),
+            short="record the consumers' launches",
+        )
+    named = _named(guessed) if len(analysis.launches) > 1 else ""
+    return NextStep(
+        text="A recorded launch in place of the guess may decide it",
+        commands=(f"{again} --record{named}",),
+        short="record a launch",
+    )
+
+
 def record_installed(name: str) -> str:
     """Return the command that records the launch of an installed snap, or an app."""
     file = shlex.quote(f"{name}.json")
     return f"compression-advisor record --installed {shlex.quote(name)} -o {file}"
 
 
-def _apps(analysis: Analysis, known: str) -> Sequence[str]:
-    return [
-        launch.launch_set.app
-        for launch in analysis.launches
-        if launch.launch_set.files
-        and known in (launch.launch_set.source, launch.launch_set.method)
-    ]
-
-
-def _record(path: str, app: str) -> str:
-    return f"compression-advisor record {path}{_named([app])} -o {_PROFILE}"
+def _guessed(analysis: Analysis) -> Sequence[str]:
+    """Return the apps of which it was guessed what they read."""
+    sets = (launch.launch_set for launch in analysis.launches)
+    return [known.app for known in sets if known.files and known.source == "static"]
 
 
 def _named(apps: Iterable[str]) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..core.units import counted, first_of, join_ends
-from ..launch.fit import APPLICATIONS, WHOLE_MEASURED
 from ..wording import not_followed
 
 if TYPE_CHECKING:
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
     from ..advice.reasons import Verdict
     from ..devices.device import KernelProfile
     from ..launch.fit import FittedProfile
-    from ..launch.launch_set import Method, Source, WindowEnd
+    from ..launch.launch_set import Source, WindowEnd
     from ..launches import LaunchAnalysis
     from ..payload.linkage import Unresolved
 
@@ -52,15 +51,9 @@ def kernel_phrase(kernel: KernelProfile) -> str:
     )
 
 
-def how_known(source: Source, method: Method | None) -> str:
-    """Return how it is known what a launch reads.
-
-    >>> how_known("recorded", "trace")
-    'traced'
-    """
-    if source == "static":
-        return "guessed from files"
-    return "traced" if method == "trace" else "recorded"
+def how_known(source: Source) -> str:
+    """Return how it is known what a launch reads."""
+    return "guessed from files" if source == "static" else "recorded"
 
 
 def accuracy(launch: LaunchAnalysis) -> Iterator[str]:
@@ -73,13 +66,6 @@ def accuracy(launch: LaunchAnalysis) -> Iterator[str]:
                 [(e.reason, e.where, e.what) for e in known.basis.blind_spots],
                 recorded=len(known.basis.reference),
             )
-    if known.method == "trace":
-        low, high = WHOLE_MEASURED
-        yield (
-            "accuracy: a trace counts mapped files whole; launches read "
-            f"{100 * low:.0f}\N{EN DASH}{high:.0%} of those blocks (measured on "
-            f"{counted(APPLICATIONS, 'application')}), which the interval covers"
-        )
     if fit is not None and (fit.gone or fit.changed):
         yield _how_it_fits(fit)
 

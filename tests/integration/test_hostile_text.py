@@ -76,7 +76,7 @@ budgets:
 """
 PROFILE = {
     "schema": 1,
-    "source": "trace",
+    "source": "residency",
     "app": EVIL,
     "recorded": {
         "event": EVIL,

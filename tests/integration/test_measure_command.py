@@ -74,20 +74,6 @@ def test_every_codec_is_mounted_and_replayed(
     assert report.codecs["none"].image_bytes > report.codecs["xz"].image_bytes
 
 
-def test_traced_profile_is_said_to_name_more_than_a_launch_reads(
-    small_prime: Path, profile: Path, scratch: Path
-) -> None:
-    profile.write_text(profile.read_text().replace("residency", "trace"))
-    result = advisor(
-        "measure", small_prime, "--launch-profile", profile, "--runs", "1", "--codec",
-        "none", TMPDIR=str(scratch),
-    )  # fmt: skip
-    assert result.returncode == 0, result.stderr
-    assert "Warning: the launch profile was traced: a launch reads about" in (
-        result.stderr
-    )
-
-
 def test_images_are_those_of_snap_pack(
     small_prime: Path, profile: Path, scratch: Path, tmp_path: Path
 ) -> None:

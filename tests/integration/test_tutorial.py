@@ -57,7 +57,7 @@ def test_the_tutorial_runs_from_its_first_line_to_its_last(
         check=False,
     )
     assert run.returncode == 0, run.stderr
-    assert "What the app reads is guessed: " in run.stdout
+    assert "What the app reads is guessed; " in run.stdout
     assert "What the app reads was recorded." in run.stdout
     assert (tmp_path / "counter/launch.json").exists()
     text = (tmp_path / "counter/snap/snapcraft.yaml").read_text()

@@ -81,17 +81,6 @@ def test_text_is_coloured_only_where_that_is_asked_for() -> None:
     assert re.sub("\x1b\\[[0-9;]*m", "", coloured) == plain
 
 
-def test_traced_launch_is_not_called_recorded() -> None:
-    analysis = make_analysis()
-    (launch,) = analysis.launches
-    traced = replace(launch.launch_set, source="recorded", method="trace", basis=None)
-    analysis = replace(analysis, launches=(replace(launch, launch_set=traced),))
-    text = words(full_text(analysis))
-    assert "Traced: 1 file" in text
-    assert "Accuracy: a trace counts mapped files whole; launches read" in text
-    assert "What the app reads was traced." in text
-
-
 def test_built_snaps_own_size_is_measured() -> None:
     analysis = make_analysis()
     trial = replace(analysis.trial, mode="sampled")
@@ -123,7 +112,6 @@ def test_undecided_after_a_recording_says_what_would_decide() -> None:
     assert "sudo compression-advisor calibrate -o this-machine.yaml" in text
     assert "--device this-machine.yaml" in text
     assert "--method residency" not in text
-    assert "--method residency" in full_text(undecided("trace"))
     growth = full_text(undecided("residency", doubts=("growth",)))
     assert "--exact packs with every codec, so the sizes are measured." in growth
 
@@ -217,27 +205,6 @@ def test_no_name_becomes_markup(name: str) -> None:
 
 def test_report_is_the_golden_one() -> None:
     assert_golden("report.json", advise_json(make_analysis()))
-
-
-def test_traced_launch_says_what_it_leaves_open() -> None:
-    analysis = make_analysis()
-    launch = analysis.launches[0]
-    traced = replace(
-        launch.launch_set,
-        source="recorded",
-        method="trace",
-        read_share=Interval(low=0.9, mid=1.0, high=1.2),
-    )
-    text = advise_json(
-        replace(analysis, launches=(replace(launch, launch_set=traced),))
-    )
-    jsonschema.validate(json.loads(text), json.loads(schema_text("report")))
-    found = json.loads(text)["launches"][0]
-    assert (found["source"], found["method"]) == ("recorded", "trace")
-    assert found["trace"] == {
-        "expected_blocks": 3.0,
-        "read_share": {"low": 0.9, "mid": 1.0, "high": 1.2},
-    }
 
 
 def test_every_size_says_how_it_is_known() -> None:

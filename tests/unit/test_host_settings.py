@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from craft_cli.pytest_plugin import RecordingEmitter
 
-PROFILE = '{"schema": 1, "source": "trace", "app": "hello", "files": []}'
+PROFILE = '{"schema": 1, "source": "residency", "app": "hello", "files": []}'
 
 
 def read(

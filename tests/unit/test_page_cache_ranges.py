@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -24,9 +26,10 @@ from snapcraft_compression_advisor.capture.page_tables import (
 from snapcraft_compression_advisor.cli.measure import replay_warnings
 from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
 from snapcraft_compression_advisor.core.errors import BadDataError
-from snapcraft_compression_advisor.launch.launch_set import LaunchFile, Method
+from snapcraft_compression_advisor.launch.launch_set import LaunchFile
 from snapcraft_compression_advisor.launch.profile import LaunchProfile, ProfileFile
 
+Source = Literal["residency", "directory", "static"]
 BlockRanges = tuple[tuple[int, int], ...]
 
 
@@ -60,7 +63,7 @@ def test_ranges_are_those_of_the_blocks_one_by_one(resident: set[int]) -> None:
     assert all(last + 1 < first for (_, last), (first, _) in pairwise(ranges))
 
 
-def profile(*files: ProfileFile, source: Method = "residency") -> LaunchProfile:
+def profile(*files: ProfileFile, source: Source = "residency") -> LaunchProfile:
     return LaunchProfile(source=source, app="hello", app_files=files)
 
 
@@ -86,34 +89,21 @@ def test_profile_of_another_payload_is_refused() -> None:
 HELLO = make_payload({"bin/hello": bytes(4 * 128 * 1024)}).inventory
 
 
-@pytest.mark.parametrize(
-    ("shares", "percent"),
-    [
-        (None, "60%"),  # an older version, which didn't tell what was only mapped
-        ((1.0, 0.2), "59%"),
-    ],
-)
-def test_replay_of_a_traced_profile_says_that_it_reads_more_than_a_launch(
-    shares: tuple[float, ...] | None, percent: str
-) -> None:
+def test_replay_of_a_guess_says_that_it_reads_more_than_a_launch() -> None:
     file = ProfileFile(
-        path="bin/hello", size=4 * 128 * 1024, blocks=((0, 1), (2, 3)), shares=shares
+        path="bin/hello", size=4 * 128 * 1024, blocks=((0, 3),), shares=(0.5,)
     )
-    fitted = fit_for_replay(profile(file, source="trace"), HELLO)
-    (warning,) = replay_warnings(fitted)
-    assert warning == (
-        f"the launch profile was traced: a launch reads about {percent} of the blocks "
-        "that it names, and all of them are replayed"
+    (warning,) = replay_warnings(fit_for_replay(profile(file, source="static"), HELLO))
+    assert re.fullmatch(
+        r"the launch profile was guessed: a launch reads about 5\d% of the blocks "
+        "that it names, and all of them are replayed",
+        warning,
     )
 
 
-@pytest.mark.parametrize(("source", "shares"), [("residency", None), ("trace", (1.0,))])
-def test_replay_of_what_a_launch_was_seen_to_read_says_nothing(
-    source: Method, shares: tuple[float, ...] | None
-) -> None:
-    file = ProfileFile(
-        path="bin/hello", size=4 * 128 * 1024, blocks=((0, 3),), shares=shares
-    )
+@pytest.mark.parametrize("source", ["residency", "directory"])
+def test_replay_of_what_a_launch_was_seen_to_read_says_nothing(source: Source) -> None:
+    file = ProfileFile(path="bin/hello", size=4 * 128 * 1024, blocks=((0, 3),))
     assert not list(
         replay_warnings(fit_for_replay(profile(file, source=source), HELLO))
     )

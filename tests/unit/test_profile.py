@@ -13,8 +13,6 @@ from payloads import make_inventory
 from snapcraft_compression_advisor.core.errors import BadDataError
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.launch.fit import (
-    READ_SHARE,
-    WHOLE_READ_SHARE,
     fit_layer,
     fit_profile,
     waited_share,
@@ -22,7 +20,6 @@ from snapcraft_compression_advisor.launch.fit import (
 from snapcraft_compression_advisor.launch.launch_set import (
     WAITED_SHARE,
     LaunchFile,
-    LaunchSet,
 )
 from snapcraft_compression_advisor.launch.profile import (
     CpuTime,
@@ -74,7 +71,7 @@ def test_each_file_has_a_line_of_its_own() -> None:
 def test_any_profile_survives_its_text(files: dict[str, list[list[int]]]) -> None:
     profile = LaunchProfile.model_validate(
         {
-            "source": "trace",
+            "source": "residency",
             "app": "x",
             "files": [
                 {"path": path, "size": 1, "blocks": blocks}
@@ -150,47 +147,6 @@ def test_shares_of_blocks_that_are_gone_are_dropped_with_them() -> None:
     assert list(fitted.launch_set.files[0].ranges()) == [(0, 0, 1.0)]
 
 
-def test_trace_that_tells_no_shares_is_less_sure_than_residency() -> None:
-    inventory = make_inventory({"a": 4 * BLOCK})
-    traced, resident = (
-        fit_profile(make_profile(source, a=[[0, 3]]), inventory).launch_set
-        for source in ("trace", "residency")
-    )
-    assert (traced.source, traced.method) == ("recorded", "trace")
-    assert traced.read_share == WHOLE_READ_SHARE
-    assert WHOLE_READ_SHARE.low < 1
-    assert WHOLE_READ_SHARE.high <= 1
-    assert resident.method == "residency"
-    assert resident.read_share.known
-
-
-def traced_launch(*shares: float) -> LaunchSet:
-    """Return a traced launch of a file of one block a share."""
-    blocks = tuple((number, number) for number in range(len(shares)))
-    file = ProfileFile(path="a", size=len(shares) * BLOCK, blocks=blocks, shares=shares)
-    profile = LaunchProfile(source="trace", app="x", app_files=(file,))
-    inventory = make_inventory({"a": len(shares) * BLOCK})
-    return fit_profile(profile, inventory).launch_set
-
-
-def test_trace_of_a_launch_that_maps_nothing_is_known() -> None:
-    launch_set = traced_launch(1.0, 1.0)
-    assert launch_set.read_share.known
-    assert launch_set.seek_share.known
-
-
-def test_traced_launch_has_the_interval_that_was_measured() -> None:
-    share = traced_launch(1.0, *[0.5] * 9).read_share
-    assert share.low < READ_SHARE.low < 1 < READ_SHARE.high
-    assert share.mid == READ_SHARE.mid
-
-
-def test_traced_launch_reads_at_least_what_was_seen_read() -> None:
-    share = traced_launch(*[1.0] * 100, 0.5).read_share
-    assert share.low * 100.5 == pytest.approx(100)
-    assert share.high * 100.5 == pytest.approx(101)
-
-
 def test_recorded_profile_names_no_shares() -> None:
     assert "shares" not in profile_text(make_profile(a=[[0, 1]]))
 
@@ -207,8 +163,8 @@ def test_guessed_profile_keeps_its_doubt() -> None:
         "",
         "[]",
         "not json",
-        '{"schema": 3, "source": "trace", "app": "x", "files": []}',
-        '{"schema": 2, "source": "trace", "app": "x", "files": []}',
+        '{"schema": 3, "source": "residency", "app": "x", "files": []}',
+        '{"schema": 2, "source": "residency", "app": "x", "files": []}',
         '{"schema": 2, "source": "residency", "app": "x", "payloads": []}',
         '{"schema": 1, "source": "residency", "app": "x", "payloads": []}',
         (
@@ -225,22 +181,22 @@ def test_guessed_profile_keeps_its_doubt() -> None:
             '[{"role": "app", "name": "x", "files": []}]}'
         ),
         '{"schema": 1, "source": "magic", "app": "x", "files": []}',
-        '{"schema": 1, "source": "trace", "app": "x"}',
-        '{"schema": 1, "source": "trace", "app": "x", "files": [], "more": 1}',
+        '{"schema": 1, "source": "residency", "app": "x"}',
+        '{"schema": 1, "source": "residency", "app": "x", "files": [], "more": 1}',
         (
-            '{"source": "trace", "app": "x", "files": [{"path": "/x", "size": 1,'
+            '{"source": "residency", "app": "x", "files": [{"path": "/x", "size": 1,'
             ' "blocks": []}]}'
         ),
         (
-            '{"source": "trace", "app": "x", "files": [{"path": "a/../b", "size": 1,'
+            '{"source": "static", "app": "x", "files": [{"path": "a/../b", "size": 1,'
             ' "blocks": []}]}'
         ),
         (
-            '{"source": "trace", "app": "x", "files": [{"path": "a", "size": 1,'
+            '{"source": "residency", "app": "x", "files": [{"path": "a", "size": 1,'
             ' "blocks": [[3, 1]]}]}'
         ),
         (
-            '{"source": "trace", "app": "x", "files": [{"path": "a", "size": 1,'
+            '{"source": "residency", "app": "x", "files": [{"path": "a", "size": 1,'
             ' "blocks": [[0, 2], [2, 3]]}]}'
         ),
         (
@@ -252,7 +208,7 @@ def test_guessed_profile_keeps_its_doubt() -> None:
             ' "blocks": [[0, 0]], "shares": [1.5]}]}'
         ),
         (
-            '{"source": "trace", "app": "x", "files": [{"path": "a", "size": -1,'
+            '{"source": "residency", "app": "x", "files": [{"path": "a", "size": -1,'
             ' "blocks": []}]}'
         ),
     ],

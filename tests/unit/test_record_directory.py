@@ -120,15 +120,6 @@ def test_interval_is_that_of_recordings_from_directories() -> None:
     assert seen.method == "directory"
 
 
-def test_interval_of_an_earlier_recording_is_wider_where_libraries_were_unseen() -> (
-    None
-):
-    unseen = cached("lib/libx.so", *ALL).model_copy(update={"shares": (0.5,)})
-    recorded = LaunchProfile(source="directory", app="hello", app_files=(unseen,))
-    found = fit_profile(recorded, PAYLOAD.inventory).launch_set
-    assert found.read_share.low < fit.DIRECTORY_READ_SHARE.low
-
-
 def test_file_in_memory_can_not_be_evicted(tmp_path: Path) -> None:
     (tmp_path / "data").write_bytes(b"x" * SIZE_BYTES)
     (tmp_path / "empty").touch()
@@ -153,9 +144,3 @@ def test_file_of_another_user_is_found(
     monkeypatch.setattr(page_cache, "CAP_FOWNER", 63)
     with pytest.raises(ToolError, match="'data' belongs to another user"):
         check_visible(tmp_path, inventory)
-
-
-def test_one_large_program_leaves_more_open_than_many_files() -> None:
-    one = fit.read_interval(largest=0.9, least=0.01, most=3.0)
-    many = fit.read_interval(largest=0.05, least=0.01, most=3.0)
-    assert one.low < 0.4 < many.low

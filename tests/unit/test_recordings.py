@@ -107,7 +107,7 @@ def test_digest_of_holes_reads_none_of_them(prime: Path) -> None:
 
 def test_recorded_launch_takes_the_place_of_a_file() -> None:
     def profile(app: str, warm_s: float) -> LaunchProfile:
-        return LaunchProfile(source="trace", app=app, warm_s=warm_s, app_files=())
+        return LaunchProfile(source="residency", app=app, warm_s=warm_s, app_files=())
 
     known = [profile("a", 1), profile("b", 1)]
     assert in_place(known, [profile("b", 2)]) == (profile("a", 1), profile("b", 2))

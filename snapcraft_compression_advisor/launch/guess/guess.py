@@ -147,7 +147,7 @@ def with_driver_doubt(
 ) -> Interval:
     """Widen a share by OpenGL's driver where it may be opened, or may not.
 
-    All of it is read or nothing, by whichever way its files were found. So what is read
+    All of it is read or nothing, in all ways that its files were found. So what is read
     is either of two, each with the share's spread (log-normal, to each side its own).
 
     :param candidates: all that were found.
@@ -227,7 +227,7 @@ def _unseen(
     least = reference.least_share if reference else 1.0
     if not candidates.lost and counted >= least * payload.inventory.data_blocks:
         return Unseen(files=unreached, reference=name)
-    # The blocks of the payload, whichever they are, say what those cost that are read.
+    # All blocks of the payload say what those cost that are read.
     known = {file.path: file for file in unreached}
     entries = (candidate.entry for candidate in candidates.unreached)
     anything = (known.get(e.path) or _any_of(e) for e in entries if e.size_bytes)

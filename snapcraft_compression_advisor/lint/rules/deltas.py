@@ -124,6 +124,7 @@ def _judge_changes(kind: ChangeKind, one: str, several: str) -> Judge:
     """
 
     def judge(rule: Rule, context: Context) -> Iterator[Finding]:
+        """Yield the finding, if there is one."""
         baseline = context.baseline
         delta = baseline.delta if baseline else None
         if baseline and baseline.no_delta:

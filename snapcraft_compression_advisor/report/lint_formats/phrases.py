@@ -14,6 +14,7 @@ from ...diff.figures import image_change, launch_changes
 from ...lint.rule import delta_name
 from ...lint.run import SEVERITIES, failing
 from ..diff import Row, figure_table
+from ..model import Entry, Section
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -213,3 +214,38 @@ def _numbered(identity: list[str], seen: Counter[str]) -> str:
 def _digest(parts: list[str]) -> str:
     # JSON in ASCII: surrogates of names that aren't UTF-8 are escaped, not refused.
     return hashlib.sha256(json.dumps(parts).encode("ascii")).hexdigest()
+
+
+def findings_sections(linted: LintedPayload) -> Iterator[Section]:
+    """Yield lint's findings by title, and the rules that couldn't look; then all."""
+    entries = tuple(
+        Entry(
+            mark="undecided" if each.undecided else each.severity,
+            tone="info" if each.undecided else each.severity,
+            title=f"{each.rule} {each.name}",
+        )
+        for each in linted.findings
+    )
+    unable = tuple(
+        Entry(mark="not checked", title=f"{each.rule} {each.name}", text=each.why)
+        for each in linted.unchecked
+    )
+    none = () if entries else ("Nothing found.",)
+    yield Section(
+        title="Lint findings", opened=True, sentences=none, entries=(*entries, *unable)
+    )
+    if entries:
+        yield Section(
+            title="What the findings rest on",
+            origin="Each figure says how it is known.",
+            entries=tuple(
+                Entry(
+                    mark=entry.mark,
+                    tone=entry.tone,
+                    title=entry.title,
+                    text=each.message,
+                    details=tuple(details(each)),
+                )
+                for entry, each in zip(entries, linted.findings, strict=True)
+            ),
+        )
