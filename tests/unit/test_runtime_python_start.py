@@ -438,8 +438,9 @@ def test_app_with_windows_calls_what_imports_a_toolkit(desktop: str) -> None:
         "usr/bin/hello": SHEBANG + b"from hello.main import main\nmain()\n",
         f"{PACKAGES}/hello/__init__.py": b"",
         f"{PACKAGES}/hello/main.py": b"def main():\n  go()\ndef go():\n"
-        b"  import heavy\n  import PyQt6\n",
-        f"{PACKAGES}/PyQt6/__init__.py": b"x",
+        b"  import heavy\n  import PyQt6.QtGui\n",
+        f"{PACKAGES}/PyQt6/QtGui.abi3.so": make_elf(needed=["libQt6Gui.so.6"]),
+        f"{LIBRARIES}/libQt6Gui.so.6": make_elf(soname="libQt6Gui.so.6"),
         HEAVY: b"x",
     }
     if desktop:

@@ -150,7 +150,7 @@ class Search:
         )
         self._families = FamilyFiles(payload.inventory)
         self._files: dict[int, Candidate] = {}
-        self._possible: dict[int, Entry] = {}
+        self._possible: dict[int, Loaded] = {}
         self._unreached: Collection[int] = ()
         self._unresolved: dict[str, Unresolved] = {
             **self._programs.unresolved,
@@ -214,8 +214,8 @@ class Search:
             blindness=self._blindness,
             unreached=unreached,
             possible=tuple(
-                entry
-                for identity, entry in self._possible.items()
+                file.entry
+                for identity, file in self._possible.items()
                 if identity not in self._files
             ),
             lost=any(spot.reason in OF_LAUNCHERS for spot in self._blind_spots),
@@ -278,21 +278,24 @@ class Search:
             environment=self._environment,
             programs=self._programs,
             triggers=self._triggers.keys(),
-            opens_windows=opens_windows,
         )
         for runtime in RUNTIMES:
             for file in runtime.loads(app):
                 if isinstance(file, BlindSpot):
                     self._blind_spots[file] = None
                 elif not file.expected:
-                    self._possible[file.entry.identity] = file.entry
+                    self._possible[file.entry.identity] = file
                 else:
-                    self._add_loaded(file, by=file.by or runtime.kind)
+                    self._add_loaded(file, by=runtime.kind)
+        if opens_windows and not self._reaches_windows():
+            # What opens them is among what only may be loaded.
+            for possible in self._possible.values():
+                self._add_loaded(possible)
 
-    def _add_loaded(self, file: Loaded, *, by: str) -> None:
+    def _add_loaded(self, file: Loaded, *, by: str = "") -> None:
         role: Role = "library" if file.library else "plugin"
         needs = file.needs or file.way
-        self._add(file.entry, way=file.way, role=role, needs=needs, by=by)
+        self._add(file.entry, way=file.way, role=role, needs=needs, by=file.by or by)
         if file.reached is not None:
             identity = file.entry.identity
             known = self._files[identity]

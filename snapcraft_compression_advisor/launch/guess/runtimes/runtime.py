@@ -124,7 +124,6 @@ class StartedApp:
     """An app as far as it is known when its runtimes are looked at.
 
     :param triggers: names of programs and libraries; what a runtime loads adds more.
-    :param opens_windows: whether the snap says so, as by a desktop file.
     """
 
     payload: Payload
@@ -132,7 +131,6 @@ class StartedApp:
     environment: Mapping[str, str]
     programs: Programs
     triggers: Collection[Trigger]
-    opens_windows: bool = False
 
     def runs(self, name: str) -> bool:
         """Return whether it runs a program, or maps a library, that a pattern names."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from typing import TYPE_CHECKING
 
 from .....payload.linkage import library_path
@@ -27,12 +26,6 @@ MOST_LIBRARIES = 8
 _PROGRAM = r"(?:lib)?python[\d.]*(?:\.so\S*)?"
 _NAMESPACE = "gi.repository."
 
-_TOOLKIT = re.compile(
-    r"(?:^|/)(?:PyQt[56]|PySide[26]|gi|tkinter|wx|pygame|kivy|pyglet)[/.]"
-)
-"""Modules that open windows. If such an app imports them in a function alone, the
-function is called."""
-
 
 def loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
     """Yield what programs load, and what of it can't be known."""
@@ -55,14 +48,12 @@ def loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
         if typelib.endswith(".typelib"):
             importer.import_also([f"gi.overrides.{typelib.partition('-')[0]}"])
     importer.run()
-    toolkits = set(filter(_TOOLKIT.search, importer.files))
-    opens_later = app.opens_windows and toolkits and toolkits <= importer.depending
     for entry in importer.files.values():
         kind = "extension" if entry.path.endswith(".so") else "module"
         yield Loaded(
             entry=entry,
             way=f"python-{kind}",
-            expected=bool(opens_later) or entry.path not in importer.depending,
+            expected=entry.path not in importer.depending,
             by=importer.by[entry.path],
         )
     for entry in _unnamed(finder, importer):
