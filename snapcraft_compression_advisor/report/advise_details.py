@@ -324,6 +324,7 @@ def _kinds(analysis: Analysis) -> Section | None:
 
 def _method(analysis: Analysis, command: str) -> Section:
     """Return how the figures were made, and how sure they are."""
+    guessed = any(each.launch_set.source == "static" for each in analysis.launches)
     terms = [
         ("Verdict", (" ".join(sentences(analysis.recommendation.reasons)),)),
         ("Image sizes", (_how_sized(analysis), *analysis.trial.notes)),
@@ -333,7 +334,8 @@ def _method(analysis: Analysis, command: str) -> Section:
                 (
                     "how much longer a cold launch takes than a warm one, estimated "
                     "from the blocks read and the device's figures; the interval "
-                    "covers their uncertainty, and that of a guess of what is read"
+                    "covers their uncertainty"
+                    + (", and that of a guess of what is read" if guessed else "")
                 ),
             ),
         ),
