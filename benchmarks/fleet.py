@@ -37,7 +37,7 @@ from snapcraft_compression_advisor.fleet.dataset import part_files
 from snapcraft_compression_advisor.fleet.engines import Pool
 from snapcraft_compression_advisor.fleet.sources import Snap, find_snaps
 from snapcraft_compression_advisor.fleet.task import FleetRequest
-from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
+from snapcraft_compression_advisor.settings.settings import Settings
 
 _HOUR_S = 3600
 _MB = 1e6
@@ -67,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     many = chosen.add_parser("many")
     many.add_argument("--count", type=int, default=10_000)
     args = parser.parse_args(arguments)
-    request = FleetRequest(lint=lint_request(None, LintPolicy()))
+    request = FleetRequest(lint=lint_request(None, Settings()))
     run: Mapping[str, Callable[[], None]] = {
         "speed": lambda: _speed(request, args.snaps),
         "scaling": lambda: _scaling(request, args.snaps),

@@ -6,7 +6,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
+from snapcraft_compression_advisor.settings.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -65,7 +65,7 @@ it precedes [a part's properties](../snapcraft.md#settings). Editors check the f
 
 def render_settings_page() -> str:
     """Return the page on all settings, in Markdown."""
-    schema = LintPolicy.model_json_schema(by_alias=True)
+    schema = Settings.model_json_schema(by_alias=True)
     return _HEAD + "\n".join(_rows(schema, schema["$defs"], prefix="")) + "\n"
 
 

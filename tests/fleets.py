@@ -10,7 +10,7 @@ from snapcraft_compression_advisor.cli.policy_options import lint_request
 from snapcraft_compression_advisor.fleet.columns import decode
 from snapcraft_compression_advisor.fleet.dataset import part_files
 from snapcraft_compression_advisor.fleet.task import FleetRequest
-from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
+from snapcraft_compression_advisor.settings.settings import Settings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,7 +37,7 @@ def rows_of(dataset: Path) -> list[dict[str, Any]]:
 
 def make_request() -> FleetRequest:
     """Return a request without a policy."""
-    return FleetRequest(lint=lint_request(None, LintPolicy()))
+    return FleetRequest(lint=lint_request(None, Settings()))
 
 
 def make_row(name: str, **changes: Any) -> dict[str, Any]:  # noqa: ANN401 # any column

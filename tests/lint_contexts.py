@@ -14,7 +14,7 @@ from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.lint.project import read_project
 from snapcraft_compression_advisor.lint.rule import Context
 from snapcraft_compression_advisor.payload.survey import take_survey
-from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
+from snapcraft_compression_advisor.settings.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -53,7 +53,7 @@ def make_context(  # noqa: PLR0913 # keywords, each with a default
         inventory=payload.inventory,
         snap=payload.snap,
         survey=take_survey(payload),
-        policy=LintPolicy.model_validate(policy or {}),
+        policy=Settings.model_validate(policy or {}),
         project=project,
     )
 

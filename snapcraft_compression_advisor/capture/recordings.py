@@ -23,7 +23,7 @@ from ..launch.profile import PROFILE, LaunchProfile, profile_text
 from ..payload.inventory import Entry
 from ..payload.snap_yaml import COMPONENT_TYPE
 from ..payload.source import Payload, open_payload
-from ..settings.policy_parts import Recording
+from ..settings.parts import Recording
 from ..squashfs.entry import EntryKind
 from ..trial.result import Progress
 from .isolation import BUBBLEWRAP, Isolation, is_root

@@ -30,7 +30,7 @@ from ..fleet.task import FleetRequest
 from ..lint.baseline import Baseline, judge
 from ..report.document import read_page
 from ..report.lint_formats import FORMATS
-from ..settings.policy_parts import SeverityName
+from ..settings.parts import SeverityName
 from .commands import (
     Arguments,
     Command,

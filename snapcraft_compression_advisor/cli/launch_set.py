@@ -17,7 +17,7 @@ from ..prefetch.plan import plan_prefetch
 from ..prefetch.program import write_files
 from ..report.guess import explanation_json, explanation_page, guess_page
 from ..report.prefetch import prefetch_json, prefetch_page
-from ..settings.policy_parts import LAUNCH_TIMEOUT_S
+from ..settings.parts import LAUNCH_TIMEOUT_S
 from .commands import (
     FORMATS,
     PATH,

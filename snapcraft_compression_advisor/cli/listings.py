@@ -75,7 +75,7 @@ class RuleCommand(Command):
 SCHEMAS: Mapping[str, tuple[str, str]] = {
     "compression-advisor": (
         "compression-advisor.yaml, a project's settings",
-        "settings.lint_policy:LintPolicy",
+        "settings.settings:Settings",
     ),
     "device": (
         "device profiles, as 'calibrate' writes them",

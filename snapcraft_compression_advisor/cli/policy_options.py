@@ -14,11 +14,11 @@ from ..launch.launch_set import select_apps
 from ..lint.request import LintRequest
 from ..payload.snap_yaml import COMPONENT_TYPE
 from ..payload.source import Payload
-from ..settings.lint_policy import LintPolicy
+from ..settings.file import POLICY_FILE_NAME
 from ..settings.load import load_settings, overlay, setting
-from ..settings.policy_file import POLICY_FILE_NAME
-from ..settings.policy_parts import LAUNCH_TIMEOUT_S, Option, Recording
+from ..settings.parts import LAUNCH_TIMEOUT_S, Option, Recording
 from ..settings.quantities import SECONDS, event_text
+from ..settings.settings import Settings
 from .commands import Arguments, details, quantity
 from .write import note, warn
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _OPTIONS: Mapping[str, Option] = {
     name: each
-    for name, field in LintPolicy.model_fields.items()
+    for name, field in Settings.model_fields.items()
     for each in field.metadata
     if isinstance(each, Option)
 }
@@ -38,7 +38,7 @@ def _options(*names: str) -> Arguments:
     """Return arguments that set keys of the policy."""
     found = {}
     for name in names:
-        field, option = LintPolicy.model_fields[name], _OPTIONS[name]
+        field, option = Settings.model_fields[name], _OPTIONS[name]
         text = option.text or str(field.description)
         if option.unset is not None:
             text = f"{text} (default: the policy's, else {option.unset})"
@@ -62,12 +62,12 @@ RULE_ARGUMENTS: Arguments = {
 }
 
 
-def policy_options(parsed_args: argparse.Namespace) -> LintPolicy:
+def policy_options(parsed_args: argparse.Namespace) -> Settings:
     """Return the policy that a command's options make, each checked as its key is.
 
     :raises UsageError: if the value of one is broken, or a rule doesn't exist.
     """
-    policy = LintPolicy()
+    policy = Settings()
     for key, option in _OPTIONS.items():
         flag = option.usage.split()[0]
         value = getattr(parsed_args, flag.strip("-").replace("-", "_"), None)
@@ -88,7 +88,7 @@ def policy_options(parsed_args: argparse.Namespace) -> LintPolicy:
 
 
 def lint_request(
-    file: Path | None, options: LintPolicy, *, narrow: bool = False
+    file: Path | None, options: Settings, *, narrow: bool = False
 ) -> LintRequest:
     """Return what a payload is to be checked against.
 

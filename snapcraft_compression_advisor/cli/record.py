@@ -32,7 +32,7 @@ from ..launch.launch_set import Method, has_desktop_file, select_apps
 from ..launch.profile import LaunchProfile, ProfileFile, profile_text
 from ..payload.source import Payload, find_payload, open_payload
 from ..report.words import WINDOW_PHRASES
-from ..settings.policy_parts import LAUNCH_TIMEOUT_S
+from ..settings.parts import LAUNCH_TIMEOUT_S
 from .commands import PATH, WORD_MARK, WORD_OPTION, Arguments, Command, details, exclude
 from .policy_options import event_arguments
 from .write import check_outputs, note, write_output

@@ -26,12 +26,12 @@ from ..payload.source import (
 )
 from ..payload.stack import BASE_TYPES, check_consumer, check_stack, provides
 from ..project.project_file import PROJECT_FILES, find_project_file, read_project_file
-from ..settings.lint_policy import LintPolicy
-from ..settings.policy_file import (
+from ..settings.file import (
     POLICY_PLACES,
     find_policy_file,
     ignored_policy_files,
 )
+from ..settings.settings import Settings
 from .commands import Arguments, check_edit_options, stack_arguments
 from .policy_options import lint_request, policy_options, with_recordings
 from .write import note, warn
@@ -223,7 +223,7 @@ def open_subject(
 
 def _surroundings(
     payload: Payload,
-    policy: LintPolicy,
+    policy: Settings,
     parsed_args: argparse.Namespace,
     until: ExitStack,
 ) -> Surroundings:

@@ -24,8 +24,8 @@ from ..lint.rule import Context
 from ..payload.source import ComponentDirectory, Payload, open_payload
 from ..payload.stack import check_stack
 from ..payload.survey import take_survey
-from ..settings.load import Settings
-from ..settings.policy_file import POLICY_PLACES, ignored_policy_files
+from ..settings.file import POLICY_PLACES, ignored_policy_files
+from ..settings.load import LoadedSettings
 from .decision import (
     DEFAULT_COMPRESSION,
     Artifact,
@@ -76,7 +76,7 @@ class Advisor:
     _unset: dict[Artifact, str] = field(default_factory=dict)
     """Why snapcraft.yaml couldn't be changed."""
     _project: HostProject | None = None
-    _settings: Settings | None = None
+    _settings: LoadedSettings | None = None
 
     @property
     def project(self) -> HostProject:
@@ -89,7 +89,7 @@ class Advisor:
         return self._project
 
     @property
-    def settings(self) -> Settings:
+    def settings(self) -> LoadedSettings:
         """The settings as they were when they were first asked for.
 
         :raises SettingsError: if they are broken.
@@ -272,7 +272,7 @@ def open_artifact(artifact: Artifact) -> Iterator[Payload]:
 
 
 def _request(
-    artifact: Artifact, settings: Settings, payload: Payload, until: ExitStack
+    artifact: Artifact, settings: LoadedSettings, payload: Payload, until: ExitStack
 ) -> Request:
     """Return what ``lint`` asks for, with the settings' base and content snaps."""
     policy = settings.policy
@@ -301,7 +301,9 @@ def _request(
     return request
 
 
-def _with_recordings(payload: Payload, request: Request, settings: Settings) -> Request:
+def _with_recordings(
+    payload: Payload, request: Request, settings: LoadedSettings
+) -> Request:
     """Return the request with the launches that the settings ask to record."""
     policy = settings.policy
     if not policy.record:
@@ -322,7 +324,7 @@ def _with_recordings(payload: Payload, request: Request, settings: Settings) -> 
     return replace(request, profiles=in_place(request.profiles, recorded))
 
 
-def _named_apps(settings: Settings) -> list[str]:
+def _named_apps(settings: LoadedSettings) -> list[str]:
     recorded = (each.app for each in settings.policy.record if each.app is not None)
     profiles = (profile.app for profile in settings.profiles)
     return [*settings.policy.apps, *profiles, *recorded]

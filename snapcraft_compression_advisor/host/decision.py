@@ -19,8 +19,8 @@ from ..report.advise_json import advise_json
 from ..report.answer import advise_page, pack_lines
 from ..report.lines import FILE_STYLE, TextStyle, shows_unicode
 from ..report.text_printer import print_text
-from ..settings.lint_policy import LintPolicy
-from ..settings.policy_parts import PackMode
+from ..settings.parts import PackMode
+from ..settings.settings import Settings
 from ..squashfs.image import Image
 from ..wording import sentences
 from .guard import PolicyBrokenError
@@ -77,7 +77,7 @@ class Decision:
         )
 
 
-def decide(artifact: Artifact, analysis: Analysis, policy: LintPolicy) -> Decision:
+def decide(artifact: Artifact, analysis: Analysis, policy: Settings) -> Decision:
     """Return what to pack an artifact with.
 
     Only ``apply`` and ``write`` change anything, only a verdict ``change`` does, and

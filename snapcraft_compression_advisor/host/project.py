@@ -15,15 +15,15 @@ from ..lint.rules import ALL_RULES
 from ..lint.run import check_selectors
 from ..project.document import read_document
 from ..project.project_file import find_project_file, read_project_file
+from ..settings.file import POLICY_FILE_NAME, find_policy_file
 from ..settings.load import (
     PLUGIN,
-    Settings,
+    LoadedSettings,
     beside,
     environment_policy,
     load_settings,
     plugin_policy,
 )
-from ..settings.policy_file import POLICY_FILE_NAME, find_policy_file
 from .guard import SettingsError
 
 Parts = dict[str, dict[str, object]]
@@ -65,7 +65,7 @@ def read_settings(
     directory: Path,
     parts: Mapping[str, Mapping[str, object]],
     environment: Mapping[str, str],
-) -> Settings:
+) -> LoadedSettings:
     """Read the settings of a pack.
 
     :param directory: of the project.

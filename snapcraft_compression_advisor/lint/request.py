@@ -22,8 +22,8 @@ from ..payload.snap_yaml import (
     split_component_name,
 )
 from ..payload.source import Payload
-from ..settings.lint_policy import LintPolicy
-from ..settings.policy_parts import RefreshSettings
+from ..settings.parts import RefreshSettings
+from ..settings.settings import Settings
 
 if TYPE_CHECKING:
     from ..launch.profile import LaunchProfile
@@ -45,7 +45,7 @@ class LintRequest:
     :param resquash: whether to unpack built snaps and pack them again.
     """
 
-    policy: LintPolicy
+    policy: Settings
     policy_path: str | None = None
     devices: tuple[DeviceProfile, ...]
     profiles: tuple[LaunchProfile, ...] = ()
@@ -123,7 +123,7 @@ def check_apps(payload: Payload, request: LintRequest) -> None:
         raise BadDataError(message, resolution=error.resolution) from error
 
 
-def _apps(payload: Payload, policy: LintPolicy) -> tuple[str, ...]:
+def _apps(payload: Payload, policy: Settings) -> tuple[str, ...]:
     """Return the apps that the policy names, those with a budget last."""
     budgets = policy.max_cold_start.values()
     with_budget = [app for each in budgets if isinstance(each, dict) for app in each]

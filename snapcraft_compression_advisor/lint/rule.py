@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # the texts of rules are shown without an analysis
     from ..preflight.packing import Packing, PreviousSnap
     from ..preflight.resquash import Resquash
     from ..refresh.delta import DeltaFormat
-    from ..settings.lint_policy import LintPolicy
+    from ..settings.settings import Settings
     from .project import ProjectFile
 
 
@@ -38,7 +38,7 @@ class Context:
     inventory: Inventory
     snap: SnapMetadata
     survey: Survey
-    policy: LintPolicy
+    policy: Settings
     project: ProjectFile | None = None
     packing: Packing | None = None
     resquash: Resquash | None = None

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, get_args
 
 from ..core.errors import BadDataError, UsageError
 from ..payload.inventory import Inventory
-from ..settings.lint_policy import ALL_RULES_PREFIX, LintPolicy
+from ..settings.settings import ALL_RULES_PREFIX, Settings
 from .finding import Finding, LintReport, Severity, Unchecked
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class Selection:
         return self.severities[max(fitting, key=len)] if fitting else default
 
 
-def make_selection(policy: LintPolicy, *, ignored: Iterable[str] = ()) -> Selection:
+def make_selection(policy: Settings, *, ignored: Iterable[str] = ()) -> Selection:
     """Return what a policy, and a project's ``lint: ignore:``, ask for.
 
     :param ignored: further selectors to ignore.

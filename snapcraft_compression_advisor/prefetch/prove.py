@@ -16,7 +16,7 @@ from ..capture.samples import Difference, Sample, difference
 from ..launch.launch_set import LaunchFile
 from ..launch.profile import RecordedKernel
 from ..payload.source import Payload, open_payload
-from ..settings.policy_parts import LAUNCH_TIMEOUT_S, Recording
+from ..settings.parts import LAUNCH_TIMEOUT_S, Recording
 from .plan import PrefetchPlan, PrefetchRange, wrong_ranges
 from .program import FOLDER, add_to_command_chain, write_files
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ..core.errors import BadDataError, NoInputError, StorageError, UsageError
 from ..core.files import NotRegularError, read_regular
-from ..settings.lint_policy import ALL_RULES_PREFIX
+from ..settings.settings import ALL_RULES_PREFIX
 from .document import (
     COMPRESSION,
     MAX_PROJECT_FILE_BYTES,

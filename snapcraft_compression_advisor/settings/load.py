@@ -18,9 +18,9 @@ from ..core.errors import BadDataError, UsageError
 from ..devices.builtin_devices import default_devices, find_device
 from ..devices.builtin_kernels import with_kernels
 from ..devices.device import DeviceProfile
-from .lint_policy import LintPolicy, contradictions
-from .policy_file import POLICY, describe_setting, parse_policy
-from .policy_parts import PolicyModel
+from .file import POLICY, describe_setting, parse_policy
+from .parts import PolicyModel
+from .settings import Settings, contradictions
 
 if TYPE_CHECKING:
     from ..launch.profile import LaunchProfile
@@ -36,7 +36,7 @@ INSTANCE_PATH_VARIABLE = f"{ENVIRONMENT_PREFIX}INSTANCE_PATH"
 
 SETTINGS = tuple(
     str(field.alias)
-    for name, field in LintPolicy.model_fields.items()
+    for name, field in Settings.model_fields.items()
     if name != "schema_version"
 )
 """Names of all settings, the same wherever one is set."""
@@ -45,7 +45,7 @@ _FILE_LISTS = ("launch_profile", "bases", "contents")
 _Model = TypeVar("_Model", bound=PolicyModel)
 
 
-def read_policy(path: Path) -> LintPolicy:
+def read_policy(path: Path) -> Settings:
     """Read a policy file; files that it names become relative to the process.
 
     :raises AdvisorError: if it can't be read, or isn't a policy.
@@ -53,7 +53,7 @@ def read_policy(path: Path) -> LintPolicy:
     return beside(path, parse_policy(POLICY.read(path), where=str(path)))
 
 
-def beside(path: Path, policy: LintPolicy) -> LintPolicy:
+def beside(path: Path, policy: Settings) -> Settings:
     """Return a policy whose files are relative to its own file's directory."""
     folder = path.parent
     changed: dict[str, object] = {
@@ -90,14 +90,14 @@ def _devices_beside(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class LoadedSettings:
     """What is asked of a payload, files read.
 
     :param policy_path: the file that names the apps, for errors, if one does.
     :param devices: that the policy names, those of its budgets included.
     """
 
-    policy: LintPolicy
+    policy: Settings
     policy_path: str | None
     devices: tuple[DeviceProfile, ...]
     profiles: tuple[LaunchProfile, ...]
@@ -105,12 +105,12 @@ class Settings:
 
 def load_settings(
     file: Path | None,
-    above: LintPolicy,
+    above: Settings,
     *,
-    below: LintPolicy | None = None,
+    below: Settings | None = None,
     check_rules: Callable[..., None],
     narrow: bool = False,
-) -> Settings:
+) -> LoadedSettings:
     """Read the file with settings, and what all settings name.
 
     :param above: policy that precedes the file, such as that of options.
@@ -121,12 +121,12 @@ def load_settings(
     :raises AdvisorError: if a file can't be read or isn't what it should be, or
         policies contradict each other.
     """
-    from_file = LintPolicy()
+    from_file = Settings()
     if file is not None:
         from_file = read_policy(file)
         selectors = (*from_file.select, *from_file.ignore, *from_file.severity)
         check_rules(selectors, where=str(file))
-    policy = reduce(overlay, (below or LintPolicy(), from_file, above))
+    policy = reduce(overlay, (below or Settings(), from_file, above))
     for problem in () if narrow else contradictions(policy):
         message = f"The settings contradict each other: {problem}"
         raise UsageError(message, resolution="Change one of them.")
@@ -146,7 +146,7 @@ def load_settings(
 
         profiles = tuple(read_profile(Path(each)) for each in policy.launch_profile)
     is_of_file = file is not None and "apps" not in set_above
-    return Settings(
+    return LoadedSettings(
         policy=policy,
         policy_path=str(file) if is_of_file else None,
         devices=devices,
@@ -168,7 +168,7 @@ def overlay(below: _Model, above: _Model) -> _Model:
     return below.model_copy(update=changed)
 
 
-def _devices(policy: LintPolicy, budgets: Iterable[str]) -> tuple[DeviceProfile, ...]:
+def _devices(policy: Settings, budgets: Iterable[str]) -> tuple[DeviceProfile, ...]:
     """Return the devices that the policy names, and those that only budgets name."""
     devices = default_devices()
     if policy.devices:
@@ -192,7 +192,7 @@ def _devices(policy: LintPolicy, budgets: Iterable[str]) -> tuple[DeviceProfile,
 
 def part_policy(
     properties: Mapping[str, object], label: Callable[[str], str] = str
-) -> LintPolicy:
+) -> Settings:
     """Return the policy that a part of the plugin ``compression-advisor`` has.
 
     :param label: returns what errors call a property.
@@ -204,12 +204,12 @@ def part_policy(
         for key, value in properties.items()
         if key.startswith(prefix) and value is not None
     )
-    return reduce(overlay, settings, LintPolicy())
+    return reduce(overlay, settings, Settings())
 
 
 def plugin_policy(
     parts: Mapping[str, Mapping[str, object]], find_key: Callable[[str, str], str]
-) -> LintPolicy:
+) -> Settings:
     """Return the policy of the plugin's part.
 
     :param find_key: returns where a part's key stands, as ``FILE:LINE: ``, for errors.
@@ -220,21 +220,21 @@ def plugin_policy(
         message = f"Parts {' and '.join(ours)} all have the plugin {PLUGIN!r}"
         raise BadDataError(message, resolution="Keep the settings in one of them.")
     if not ours:
-        return LintPolicy()
+        return Settings()
     (name,) = ours
     return part_policy(
         parts[name], lambda key: f"{find_key(name, key)}{key} of part {name}"
     )
 
 
-def environment_policy(environment: Mapping[str, str]) -> LintPolicy:
+def environment_policy(environment: Mapping[str, str]) -> Settings:
     """Return the policy that ``SNAPCRAFT_COMPRESSION_ADVISOR_*`` has.
 
     Their values are written as in the file. An empty variable counts as unset.
 
     :raises BadDataError: if one is broken or unknown.
     """
-    policy = LintPolicy()
+    policy = Settings()
     for variable, text in sorted(environment.items()):
         if not variable.startswith(ENVIRONMENT_PREFIX) or not text:
             continue
@@ -245,14 +245,14 @@ def environment_policy(environment: Mapping[str, str]) -> LintPolicy:
     return policy
 
 
-def setting(key: str, value: object, *, label: str) -> LintPolicy:
+def setting(key: str, value: object, *, label: str) -> Settings:
     """Return the policy that a single setting makes.
 
     :param label: what errors call it.
     :raises BadDataError: if there is no such setting, or its value is broken.
     """
     try:
-        return LintPolicy.model_validate({key: value})
+        return Settings.model_validate({key: value})
     except pydantic.ValidationError as error:
         problem = describe_setting(error.errors(include_url=False)[0])
         message = f"{label}: {problem.removeprefix(f'{key}: ')}"

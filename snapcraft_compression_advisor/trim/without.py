@@ -15,7 +15,7 @@ from ..capture.recordings import NOTHING_BESIDE, isolated_request
 from ..payload.references import needed_directories
 from ..payload.source import Payload, open_payload
 from ..payload.stack import layers_of
-from ..settings.policy_parts import Recording
+from ..settings.parts import Recording
 from ..squashfs.entry import EntryKind
 from .filters import emptied_directories
 from .plan import TrimGroup

@@ -40,8 +40,8 @@ from snapcraft_compression_advisor.devices.device_file import (
 )
 from snapcraft_compression_advisor.lint.rules import ALL_RULES
 from snapcraft_compression_advisor.lint.run import check_selectors
-from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
 from snapcraft_compression_advisor.settings.load import load_settings
+from snapcraft_compression_advisor.settings.settings import Settings
 
 if TYPE_CHECKING:
     from pytest_mock import MockerFixture
@@ -242,7 +242,7 @@ def _load(tmp_path: Path, text: str) -> list[str]:
     file = tmp_path / "compression-advisor.yaml"
     file.write_text(text, encoding="utf-8")
     settings = load_settings(
-        file, LintPolicy(), check_rules=partial(check_selectors, rules=ALL_RULES)
+        file, Settings(), check_rules=partial(check_selectors, rules=ALL_RULES)
     )
     names = [device.name for device in settings.devices]
     settings.policy.to_policy(names)
@@ -259,7 +259,7 @@ def test_shares_of_users_may_be_of_devices_with_kernels(tmp_path: Path) -> None:
     text = f"devices: {shares}\nkernels: [ubuntu-22.04]\n"
     names = _load(tmp_path, text)
     assert names == ["hdd-laptop@debian-11", "hdd-laptop", "hdd-laptop@ubuntu-22.04"]
-    policy = LintPolicy.model_validate({"devices": shares}).to_policy(names)
+    policy = Settings.model_validate({"devices": shares}).to_policy(names)
     assert policy.device_shares == {"hdd-laptop@debian-11": 0.25, "hdd-laptop": 0.75}
 
 
@@ -268,7 +268,7 @@ def test_shares_of_users_are_those_of_the_devices_alone(tmp_path: Path) -> None:
         "devices: {nvme-laptop: 0.7, hdd-laptop: 0.3}\nkernels: [ubuntu-22.04, raspi]\n"
     )
     names = _load(tmp_path, text)
-    policy = LintPolicy.model_validate({"devices": {"nvme-laptop": 7, "hdd-laptop": 3}})
+    policy = Settings.model_validate({"devices": {"nvme-laptop": 7, "hdd-laptop": 3}})
     assert policy.to_policy(names).device_shares == {
         "nvme-laptop": 0.7,
         "hdd-laptop": 0.3,

@@ -19,7 +19,7 @@ from snapcraft_compression_advisor.advice.recommendation import (
 )
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.lint.rules.compression import lzo_would_gain
-from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
+from snapcraft_compression_advisor.settings.settings import Settings
 from snapcraft_compression_advisor.wording import sentences
 
 FAST = Interval(low=1.0, mid=1.2, high=1.4)
@@ -174,7 +174,7 @@ def test_growth_in_doubt_leaves_the_budget_undecided(
 
 def test_the_settings_say_which_starts_have_a_budget() -> None:
     budgets = {"hdd": "2s", "nvme": {"app": "500ms"}}
-    policy = LintPolicy.model_validate({"max-cold-start": budgets}).to_policy()
+    policy = Settings.model_validate({"max-cold-start": budgets}).to_policy()
     assert policy.cold_start_limit_s("app", "hdd") == 2.0
     assert policy.cold_start_limit_s("other", "hdd") == 2.0
     assert policy.cold_start_limit_s("app", "nvme") == 0.5

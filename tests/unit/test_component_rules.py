@@ -24,7 +24,7 @@ from snapcraft_compression_advisor.lint.rules.compression import (
 )
 from snapcraft_compression_advisor.lint.rules.declared import key_implicit
 from snapcraft_compression_advisor.payload.snap_yaml import COMPONENT_TYPE
-from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
+from snapcraft_compression_advisor.settings.settings import Settings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -126,7 +126,7 @@ def test_nothing_is_said_of_a_snaps_missing_key() -> None:
 
 
 def test_the_budget_is_the_snaps() -> None:
-    policy = LintPolicy.model_validate({"max-image-size": "17kB"})
+    policy = Settings.model_validate({"max-image-size": "17kB"})
     context = replace(context_of(None), policy=policy)
     assert not found_by(image_size_budget, context)
     snap = replace(context, snap=make_payload({}).snap)
@@ -134,7 +134,7 @@ def test_the_budget_is_the_snaps() -> None:
 
 
 def test_apps_and_budgets_of_the_snap_do_not_reach_its_component() -> None:
-    policy = LintPolicy.model_validate(
+    policy = Settings.model_validate(
         {
             "apps": ["hello"],
             "max-image-size": "17kB",
@@ -150,7 +150,7 @@ def test_apps_and_budgets_of_the_snap_do_not_reach_its_component() -> None:
 def test_a_built_components_codec_is_its_own() -> None:
     built = component()
     built.kind = "snap"
-    request = LintRequest(policy=LintPolicy(), devices=())
+    request = LintRequest(policy=Settings(), devices=())
     assert analysis_request(built, request, seen_by("texts")).declared_compression is (
         None
     )
@@ -167,7 +167,7 @@ def test_an_unknown_app_is_bad_data_in_a_policy_and_bad_usage_in_an_option(
     policy_path: str | None, kind: type[Exception], said: str
 ) -> None:
     request = LintRequest(
-        policy=LintPolicy.model_validate({"apps": "nobody"}),
+        policy=Settings.model_validate({"apps": "nobody"}),
         policy_path=policy_path,
         devices=(),
     )
@@ -237,7 +237,7 @@ def test_an_unknown_reader_decides_only_what_is_the_same_for_all_and_none(
 @pytest.mark.parametrize("read", ["all", "none", None])
 def test_the_policy_says_what_is_read_of_a_component(read: str | None) -> None:
     components = {"texts": {"read": read}} if read else {}
-    policy = LintPolicy.model_validate({"components": components})
+    policy = Settings.model_validate({"components": components})
     request = LintRequest(policy=policy, devices=())
     found = analysis_request(component(), request, None)
     assert found.component_read == read

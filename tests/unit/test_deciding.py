@@ -21,7 +21,7 @@ from snapcraft_compression_advisor.advice.recommendation import (
     recommend,
 )
 from snapcraft_compression_advisor.core.units import Interval
-from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
+from snapcraft_compression_advisor.settings.settings import Settings
 from snapcraft_compression_advisor.wording import sentences
 
 if TYPE_CHECKING:
@@ -202,7 +202,7 @@ def policy(**advice: object) -> Policy:
         "max-launches": 1_000_000,
         **{name.replace("_", "-"): value for name, value in advice.items()},
     }
-    return LintPolicy.model_validate(given).to_policy()
+    return Settings.model_validate(given).to_policy()
 
 
 @pytest.mark.parametrize(

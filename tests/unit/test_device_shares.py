@@ -34,15 +34,15 @@ from snapcraft_compression_advisor.launch.model import (
     seconds_saved,
     total_s,
 )
-from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
 from snapcraft_compression_advisor.settings.load import (
-    Settings,
+    LoadedSettings,
     beside,
     environment_policy,
     load_settings,
     read_policy,
 )
 from snapcraft_compression_advisor.settings.quantities import parse_devices
+from snapcraft_compression_advisor.settings.settings import Settings
 from snapcraft_compression_advisor.wording import sentences
 
 if TYPE_CHECKING:
@@ -221,18 +221,18 @@ def test_what_names_no_device_is_refused(value: object) -> None:
     )
 )
 def test_shares_are_normalised(devices: dict[str, float]) -> None:
-    policy = LintPolicy(devices=devices).to_policy(list(devices))
+    policy = Settings(devices=devices).to_policy(list(devices))
     assert sum(policy.device_shares.values()) == pytest.approx(1)
     assert set(policy.device_shares) == set(devices)
 
 
 def test_one_device_needs_no_average() -> None:
-    assert LintPolicy(devices={"a": 0.2}).to_policy(["a"]).device_shares == {}
-    assert LintPolicy(devices=("a", "b")).to_policy(["a", "b"]).device_shares == {}
-    assert LintPolicy(devices={}).to_policy(["a", "b"]).device_shares == {}
+    assert Settings(devices={"a": 0.2}).to_policy(["a"]).device_shares == {}
+    assert Settings(devices=("a", "b")).to_policy(["a", "b"]).device_shares == {}
+    assert Settings(devices={}).to_policy(["a", "b"]).device_shares == {}
 
 
-def load(folder: Path, text: str = "", **environment: str) -> Settings:
+def load(folder: Path, text: str = "", **environment: str) -> LoadedSettings:
     path = folder / "compression-advisor.yaml"
     path.write_text(text)
     variables = {f"{PREFIX}{name}": value for name, value in environment.items()}
@@ -270,7 +270,7 @@ def test_files_with_shares_are_beside_the_policy_and_add_up(tmp_path: Path) -> N
     }
 
 
-def options(*devices: str) -> LintPolicy:
+def options(*devices: str) -> Settings:
     return policy_options(
         argparse.Namespace(
             app=[],

@@ -22,13 +22,13 @@ from snapcraft_compression_advisor.host.decision import (
 )
 from snapcraft_compression_advisor.host.guard import PolicyBrokenError
 from snapcraft_compression_advisor.report.lines import FILE_STYLE
-from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
+from snapcraft_compression_advisor.settings.settings import Settings
 
 if TYPE_CHECKING:
     from craft_cli.pytest_plugin import RecordingEmitter
 
     from snapcraft_compression_advisor.advice.reasons import Verdict
-    from snapcraft_compression_advisor.settings.policy_parts import PackMode
+    from snapcraft_compression_advisor.settings.parts import PackMode
 
 
 def decision(
@@ -48,9 +48,7 @@ def decision(
             declared=artifact.get("declared"),
         ),
         replace(analysis, recommendation=advice),
-        LintPolicy.model_validate(
-            {"mode": mode, "override-declared": override_declared}
-        ),
+        Settings.model_validate({"mode": mode, "override-declared": override_declared}),
     )
 
 

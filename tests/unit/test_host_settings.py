@@ -14,18 +14,18 @@ from snapcraft_compression_advisor.host.build_plugin import AdvisorPluginPropert
 from snapcraft_compression_advisor.host.guard import SettingsError
 from snapcraft_compression_advisor.host.project import read_settings
 from snapcraft_compression_advisor.project.project_file import PROJECT_FILES
-from snapcraft_compression_advisor.settings.load import (
-    ENVIRONMENT_PREFIX,
-    SETTINGS,
-    Settings,
-    overlay,
-    setting,
-)
-from snapcraft_compression_advisor.settings.policy_file import (
+from snapcraft_compression_advisor.settings.file import (
     POLICY_FILE_NAMES,
     POLICY_FOLDERS,
     ignored_policy_files,
     parse_policy,
+)
+from snapcraft_compression_advisor.settings.load import (
+    ENVIRONMENT_PREFIX,
+    SETTINGS,
+    LoadedSettings,
+    overlay,
+    setting,
 )
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def read(
     file: str | None = None,
     part: Mapping[str, object] | None = None,
     **variables: str,
-) -> Settings:
+) -> LoadedSettings:
     if file is not None:
         (folder / "compression-advisor.yaml").write_text(file)
     parts = {} if part is None else {"ours": {"plugin": "compression-advisor", **part}}

@@ -30,7 +30,7 @@ from snapcraft_compression_advisor.lint.run import (
     run_rules,
 )
 from snapcraft_compression_advisor.project.edit import Edit, merge_edits
-from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
+from snapcraft_compression_advisor.settings.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from snapcraft_compression_advisor.lint.rule import Context
 
 
-REQUEST = LintRequest(policy=LintPolicy(), devices=())
+REQUEST = LintRequest(policy=Settings(), devices=())
 
 
 def test_payloads_that_cannot_be_read_are_outcomes_with_a_status(
@@ -66,7 +66,7 @@ def test_a_disk_that_fails_is_an_outcome_too(
 
 
 def selection(*ignored: str, **policy: object) -> Selection:
-    return make_selection(LintPolicy.model_validate(policy), ignored=ignored)
+    return make_selection(Settings.model_validate(policy), ignored=ignored)
 
 
 class Fake:

@@ -21,7 +21,7 @@ from snapcraft_compression_advisor.payload.source import (
     ComponentDirectory,
     DirectoryPayload,
 )
-from snapcraft_compression_advisor.settings.policy_parts import Recording
+from snapcraft_compression_advisor.settings.parts import Recording
 
 if TYPE_CHECKING:
     from collections.abc import Callable

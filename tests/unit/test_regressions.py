@@ -39,7 +39,7 @@ from snapcraft_compression_advisor.lint.rules.regressions import (
 from snapcraft_compression_advisor.payload.linkage import Unresolved
 from snapcraft_compression_advisor.refresh.changes import ChangeKind, FileChange
 from snapcraft_compression_advisor.report.diff import diff_page
-from snapcraft_compression_advisor.settings.policy_file import parse_policy
+from snapcraft_compression_advisor.settings.file import parse_policy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -44,7 +44,7 @@ from snapcraft_compression_advisor.lint.rules.declared import (
     key_implicit,
 )
 from snapcraft_compression_advisor.preflight.packing import PreviousSnap, previous_of
-from snapcraft_compression_advisor.settings.policy_parts import Target
+from snapcraft_compression_advisor.settings.parts import Target
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

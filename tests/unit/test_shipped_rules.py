@@ -31,7 +31,7 @@ from snapcraft_compression_advisor.payload.needless import (
     NeedlessKind,
 )
 from snapcraft_compression_advisor.payload.survey import Survey
-from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
+from snapcraft_compression_advisor.settings.settings import Settings
 from snapcraft_compression_advisor.trial.stored import (
     BlockSizes,
     StoredSizes,
@@ -154,7 +154,7 @@ def test_files_that_the_policy_leaves_out_are_not_weighed() -> None:
         needless=[Needless(kind="documentation", files=files)],
         analysis=storing({file.path: file.size_bytes for file in files}),
     )
-    policy = LintPolicy.model_validate({"ignore": ["SCA305:usr/share/doc"]})
+    policy = Settings.model_validate({"ignore": ["SCA305:usr/share/doc"]})
     (finding,) = run_rules(context, RULES, make_selection(policy))
     assert finding.files == ("usr/share/man/b",)
     assert "(1 file) take 500.0 kB" in finding.message

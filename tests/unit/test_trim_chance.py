@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from snapcraft_compression_advisor.settings.policy_parts import Recording
+    from snapcraft_compression_advisor.settings.parts import Recording
 
 SNAP_YAML = "name: game\nversion: '1'\napps:\n  game: {command: bin/game}\n"
 HEADER = "usr/include/game.h"

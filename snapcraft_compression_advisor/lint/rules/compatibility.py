@@ -8,7 +8,7 @@ from ...advice.reasons import DeviceVerdict
 from ...codecs import CODECS, SHIPPABLE
 from ...core.units import seconds_text
 from ...devices.builtin_kernels import plain_name
-from ...settings.policy_parts import Target
+from ...settings.parts import Target
 from ...wording import verdict_words
 from ..finding import Evidence, Finding, Location, Origin, declared, estimated
 from ..rule import Context, Rule, compression_place, current_codec, packed_with

@@ -1,4 +1,4 @@
-"""The policy file of lint."""
+"""The settings of a project, and the file that has them."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from snapcraft_compression_advisor.core.errors import (
     NoInputError,
     UsageError,
 )
-from snapcraft_compression_advisor.settings.lint_policy import LintPolicy
+from snapcraft_compression_advisor.settings.file import POLICY, parse_policy
 from snapcraft_compression_advisor.settings.load import read_policy
-from snapcraft_compression_advisor.settings.policy_file import POLICY, parse_policy
 from snapcraft_compression_advisor.settings.quantities import BYTES, SECONDS
+from snapcraft_compression_advisor.settings.settings import Settings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,7 +55,7 @@ deciding-apps: every
 """
 
 
-def parse(text: bytes | str) -> LintPolicy:
+def parse(text: bytes | str) -> Settings:
     content = text.encode() if isinstance(text, str) else text
     return parse_policy(content, where="policy.yaml")
 
@@ -78,7 +78,7 @@ def test_every_key_is_read() -> None:
 
 
 def test_empty_file_means_all_defaults() -> None:
-    assert parse(b"") == parse(b"# nothing yet\n") == LintPolicy()
+    assert parse(b"") == parse(b"# nothing yet\n") == Settings()
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,8 @@ from ruamel.yaml.nodes import MappingNode, Node, SequenceNode
 from ..core.documents import DocumentKind, describe_problem
 from ..core.errors import BadDataError
 from ..core.units import KIB
-from .lint_policy import LintPolicy
-from .policy_parts import PolicyModel
+from .parts import PolicyModel
+from .settings import Settings
 
 POLICY_FILE_NAME = "compression-advisor.yaml"
 POLICY_FILE_NAMES = (POLICY_FILE_NAME, "compression-advisor.yml")
@@ -40,7 +40,7 @@ _SHOWN_VALUE = 80
 """Characters of a value that errors repeat."""
 
 POLICY = DocumentKind(
-    model=LintPolicy,
+    model=Settings,
     name="policy",
     max_bytes=64 * KIB,
     broken="{where}{line}",
@@ -87,7 +87,7 @@ def _policy_files(project_dir: Path) -> Iterator[Path]:
     return (file for file in files if os.path.lexists(file))  # a broken link is read
 
 
-def parse_policy(content: bytes, *, where: str) -> LintPolicy:
+def parse_policy(content: bytes, *, where: str) -> Settings:
     """Return the policy that a file's content is; an empty one has all defaults.
 
     :raises BadDataError: if it is no policy, one of another version, or one that
@@ -96,7 +96,7 @@ def parse_policy(content: bytes, *, where: str) -> LintPolicy:
     document = POLICY.load_yaml(content, where=where)
     document = {} if document is None else document
     try:
-        return LintPolicy.model_validate(document)
+        return Settings.model_validate(document)
     except pydantic.ValidationError as error:
         root = YAML(typ="safe", pure=True).compose(content)
         items = error.errors(include_url=False)
@@ -139,7 +139,7 @@ def describe_setting(item: ErrorDetails) -> str:
 
 def _unknown_key(loc: Sequence[int | str]) -> str:
     """Return that there is no such key, and the one that may be meant."""
-    paths = [*_paths(LintPolicy)]
+    paths = [*_paths(Settings)]
     known = {path.rpartition(".")[2]: path for path in paths}
     above = "".join(f"{part}." for part in loc[:-1] if part in known)
     beside = (path.removeprefix(above) for path in paths if path.startswith(above))

@@ -10,7 +10,7 @@ import pydantic
 
 from ..advice.evidence import Policy
 from ..devices.builtin_kernels import is_variant
-from .policy_parts import (
+from .parts import (
     ColdStarts,
     ComponentSettings,
     Option,
@@ -49,7 +49,7 @@ _SELECTORS = (
 )
 
 
-class LintPolicy(PolicyModel):
+class Settings(PolicyModel):
     """The settings of a project, version 1: the one table of them.
 
     Each has one name: that of the key in ``compression-advisor.yaml``, of the part's
@@ -253,13 +253,13 @@ class LintPolicy(PolicyModel):
         return dict(zip(named, (part / sum(parts) for part in parts), strict=True))
 
     @pydantic.model_validator(mode="after")
-    def _no_contradictions(self) -> LintPolicy:
+    def _no_contradictions(self) -> Settings:
         for problem in contradictions(self):
             raise ValueError(problem)
         return self
 
 
-def contradictions(policy: LintPolicy) -> list[str]:
+def contradictions(policy: Settings) -> list[str]:
     """Return what can't hold at once, in sentences."""
     both = [each for each in policy.select if each in policy.ignore]
     found = [f"{each!r} is both selected and ignored" for each in both]
