@@ -31,10 +31,9 @@ from pathlib import Path
 from random import Random
 
 from snapcraft_compression_advisor.cli.policy_options import lint_request
-from snapcraft_compression_advisor.fleet.bounded import Limits
+from snapcraft_compression_advisor.fleet.bounded import Limits, Pool
 from snapcraft_compression_advisor.fleet.columns import decode
 from snapcraft_compression_advisor.fleet.dataset import part_files
-from snapcraft_compression_advisor.fleet.engines import Pool
 from snapcraft_compression_advisor.fleet.sources import Snap, find_snaps
 from snapcraft_compression_advisor.fleet.task import FleetRequest
 from snapcraft_compression_advisor.settings.settings import Settings

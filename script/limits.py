@@ -24,22 +24,22 @@ ROOM_LINES = {
     "project": 1_050,
     "refresh": 1_150,
     "diff": 1_040,
-    "preflight": 770,
+    "preflight": 720,
     "trim": 1_330,
     "prefetch": 450,
     "lint": 4_270,
     "capture": 6_990,
     "report": 5_980,
-    "fleet": 2_390,
+    "fleet": 2_310,
     "cli": 3_600,
     "host": 1_970,
 }
 """Of the package's rooms, without those inside that have a limit of their own."""
 
 TREES = {
-    PACKAGE: (54_170, 287),
-    "tests": (46_880, 225),
-    "study": (11_330, 63),
+    PACKAGE: (53_880, 286),
+    "tests": (46_730, 225),
+    "study": (11_190, 63),
     "benchmarks": (2_670, 16),
 }
 """Lines and files of whole trees."""

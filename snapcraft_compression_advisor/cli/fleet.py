@@ -16,9 +16,8 @@ from ..core.printable import printable
 from ..core.scratch import replace_text
 from ..core.terminal import emit
 from ..fleet import imported
-from ..fleet.bounded import Limits
+from ..fleet.bounded import Limits, Pool
 from ..fleet.dataset import Dataset, current_rows
-from ..fleet.engines import Pool
 from ..fleet.page import build_fleet_page
 from ..fleet.page_lists import FleetSources
 from ..fleet.query import FORMATS as ANSWER_FORMATS
@@ -236,7 +235,7 @@ class FleetReportCommand(Command):
     name = "fleet report"
     overview = (
         "Write a page on all snaps of a data set: which should change their "
-        "compression, ranked by gain, distributions, findings, outliers. The snaps' "
+        "compression, ranked by gain, distributions, findings. The snaps' "
         f"own reports are in a directory beside it: of more than {_FEW_SNAPS} snaps, "
         "of those that should change. It needs the extras [fleet] and, for .html, "
         "[report]."

@@ -13,7 +13,6 @@ import signal
 import sys
 
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
-_PR_SET_CHILD_SUBREAPER = 36
 _NOT_RUN = 126
 """What shells return for a program that they can't run."""
 
@@ -21,11 +20,7 @@ _NOT_RUN = 126
 def main() -> None:
     """Ask for the signal, see that it isn't too late, become the command."""
     starter, number, *command = sys.argv[1:]
-    prctl = ctypes.CDLL(None).prctl
-    prctl(_PR_SET_PDEATHSIG, int(number), 0, 0, 0)
-    # fakeroot waits until its daemon is gone. In a container whose first process
-    # reaps nothing, the daemon would stay a zombie, and fakeroot would never end.
-    prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(number), 0, 0, 0)
     if os.getppid() != int(starter):
         return  # it ended before that: there won't be a signal
     # Python ignores these two, and what is ignored stays so over exec.

@@ -15,7 +15,7 @@ from typing import IO, Any
 from .deferred_signals import deferred_signals
 
 END_S = 5.0
-"""For a program to end after SIGTERM: fakeroot has a daemon of its own to stop."""
+"""For a program to end after SIGTERM."""
 
 _SAID_MAX_BYTES = 4096
 

@@ -1,6 +1,6 @@
-"""A worker process that is ended if a snap takes too long, and started again.
+"""Worker processes, each ended if a snap takes too long, and started again.
 
-It is given snaps through a socket and answers with rows.
+A worker is given snaps through a socket and answers with rows.
 """
 
 from __future__ import annotations
@@ -14,8 +14,11 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +42,12 @@ _START_LIMIT_S = 120.0
 _CHUNK_BYTES = 1 << 20
 _NO_THREAD = "can't start new thread"
 _STATM_DATA = 5  # proc(5): data and stack, in pages
+
+_WAITING_IN_POOL = 2
+"""Snaps for each worker, beyond the one that it has."""
+
+Engine = Callable[[Sequence[Snap]], Iterator[Row]]
+"""Makes a row of each snap, several at once, in the order in which they are ready."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,6 +210,51 @@ class BoundedWorker:
             raise _EndedError from error
         answer: dict[str, Any] = json.loads(line)
         return answer
+
+
+class Pool:
+    """A pool of worker processes on this machine.
+
+    :param workers: number of processes.
+    """
+
+    def __init__(self, request: FleetRequest, limits: Limits, *, workers: int) -> None:
+        self._request, self._limits, self._count = request, limits, workers
+        self._numbers = count()
+        self._mine = threading.local()
+        self._started: list[BoundedWorker] = []
+
+    def rows(self, snaps: Sequence[Snap]) -> Iterator[Row]:
+        """Yield a row for each snap, as they become ready."""
+        with ThreadPoolExecutor(self._count, thread_name_prefix="fleet") as pool:
+            left = iter(snaps)
+            most = self._count * (1 + _WAITING_IN_POOL)
+            running: set[Future[Row]] = set()
+            try:
+                while True:
+                    for snap in islice(left, most - len(running)):
+                        running.add(pool.submit(self._row, snap))
+                    if not running:
+                        break
+                    done, running = wait(running, return_when=FIRST_COMPLETED)
+                    yield from (each.result() for each in done)
+            finally:
+                pool.shutdown(wait=False, cancel_futures=True)
+                while self._started:
+                    self._started.pop().stop()
+
+    def workers(self) -> Sequence[BoundedWorker]:
+        """Return the workers that have been started so far."""
+        return tuple(self._started)
+
+    def _row(self, snap: Snap) -> Row:
+        worker: BoundedWorker | None = getattr(self._mine, "worker", None)
+        if worker is None:
+            number = next(self._numbers)
+            worker = BoundedWorker(self._request, self._limits, processor=number)
+            self._mine.worker = worker
+            self._started.append(worker)
+        return worker.row(snap)
 
 
 def main() -> None:

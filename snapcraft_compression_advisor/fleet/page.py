@@ -15,14 +15,13 @@ from .page_lists import (
     codec_section,
     error_section,
     links_of,
-    outlier_section,
     rule_section,
     since_section,
 )
 from .reading import Fleet, SnapRow
 
 _FIRST = 25
-"""Snaps that are listed openly; the whole list is folded."""
+"""Snaps that are listed for each codec; the list of all snaps has what each gains."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,9 +75,7 @@ def build_fleet_page(sources: FleetSources) -> Page:
         size_section(fleet),
         kinds_section(fleet),
         rule_section(fleet),
-        outlier_section(sources),
         error_section(fleet),
-        *_others(sources, lzo, xz),
         all_section(sources),
     )
     count = len(fleet.snaps)
@@ -134,21 +131,16 @@ def _figures(sources: FleetSources, lzo: list[Gain], xz: list[Gain]) -> Section:
     return Section(short=True, tables=(table,))
 
 
-def _headed(lzo: list[Gain], xz: list[Gain]) -> Iterator[tuple[str, list[Gain]]]:
-    for heading, gains in (
-        ("Seconds to be won: pack with lzo", lzo),
-        ("Bytes to be won: pack with xz", xz),
-    ):
-        if gains:
-            yield heading, gains
-
-
 def _order_section(
     sources: FleetSources, lzo: list[Gain], xz: list[Gain]
 ) -> Section | None:
     tables = tuple(
         _order_table(sources, gains[:_FIRST], heading)
-        for heading, gains in _headed(lzo, xz)
+        for heading, gains in (
+            ("Seconds to be won: pack with lzo", lzo),
+            ("Bytes to be won: pack with xz", xz),
+        )
+        if gains
     )
     if not tables:
         return None
@@ -158,16 +150,6 @@ def _order_section(
         origin="Estimated, with intervals; the largest gain first.",
         tables=tables,
     )
-
-
-def _others(
-    sources: FleetSources, lzo: list[Gain], xz: list[Gain]
-) -> Iterator[Section]:
-    """Yield the snaps that aren't among the first."""
-    for heading, gains in _headed(lzo, xz):
-        if len(gains) > _FIRST:
-            table = _order_table(sources, gains[_FIRST:], heading)
-            yield Section(title=f"{heading}: the other snaps", tables=(table,))
 
 
 def _order_table(sources: FleetSources, gains: list[Gain], caption: str) -> Table:

@@ -1,11 +1,9 @@
-"""Parts of a fleet's page that are looked up: codecs, rules, outliers, changes, all."""
+"""Parts of a fleet's page that are looked up: codecs, rules, changes, all."""
 
 from __future__ import annotations
 
-import math
-import statistics
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..core.units import counted, format_bytes, percent, seconds
@@ -15,14 +13,6 @@ from .reading import Fleet, SnapRow
 
 _VERDICTS = ("change", "keep", "no-benefit", "undecided")
 _SEVERITIES = ("error", "warning", "info", "undecided")
-_FENCED = (
-    "Beyond the upper quartile by more than 1.5 times the distance between the "
-    "quartiles, in logarithms."
-)
-_FENCE = 1.5
-"""Quartile ranges beyond a quartile: Tukey, Exploratory Data Analysis, 1977, 2D."""
-
-_LEAST_FOR_FENCES = 8
 _GROWTH = 0.05
 """Of a size or time, as a share: a smaller change isn't listed."""
 
@@ -94,49 +84,6 @@ def rule_section(fleet: Fleet) -> Section | None:
         ),
     )
     return Section(title="Findings by rule", tables=(table,))
-
-
-def _middle_s(snap: SnapRow) -> float | None:
-    now = snap.seconds_now()
-    return now.mid if now else None
-
-
-def outlier_section(sources: FleetSources) -> Section | None:
-    """Return the snaps that are far beyond the others; ``None`` if none is."""
-    snaps = sources.fleet.snaps
-    slow = outliers(snaps, _middle_s)
-    large = outliers(snaps, lambda snap: float(snap.image_bytes))
-    rows = [
-        *((snap, "cold launch", f"{value:.2f} s, estimated") for snap, value in slow),
-        *((snap, "image", f"{format_bytes(value)}, measured") for snap, value in large),
-    ]
-    if not rows:
-        return None
-    table = Table(
-        caption="Snaps that are far beyond the others",
-        heads=("snap", "what", "figure"),
-        rows=tuple((snap.name, what, text) for snap, what, text in rows),
-        words=frozenset({1}),
-        links=links_of(sources, [snap for snap, _, _ in rows]),
-    )
-    return Section(title="Outliers", sentences=(_FENCED,), tables=(table,))
-
-
-def outliers(
-    snaps: Sequence[SnapRow], figure: Callable[[SnapRow], float | None]
-) -> list[tuple[SnapRow, float]]:
-    """Return snaps beyond Tukey's upper fence of a figure's logarithm, largest first.
-
-    :returns: none if there are too few snaps for quartiles to mean anything.
-    """
-    known = [(snap, value) for snap in snaps if (value := figure(snap))]
-    logs = [math.log(value) for _, value in known if value > 0]
-    if len(logs) < _LEAST_FOR_FENCES:
-        return []
-    first, _, third = statistics.quantiles(logs, n=4)
-    fence = math.exp(third + _FENCE * (third - first))
-    beyond = [each for each in known if each[1] > fence]
-    return sorted(beyond, key=lambda each: -each[1])
 
 
 def error_section(fleet: Fleet) -> Section | None:

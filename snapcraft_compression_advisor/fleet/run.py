@@ -12,9 +12,9 @@ from pathlib import Path
 
 from ..core.child import run_child
 from ..core.errors import NoInputError, ToolError
+from .bounded import Engine
 from .columns import KNOWN, Row
 from .dataset import Dataset
-from .engines import Engine
 from .sources import Snap
 from .task import CHECK_PATH, FleetRequest
 

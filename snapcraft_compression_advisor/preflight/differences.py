@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
-from itertools import islice, zip_longest
+from itertools import islice
 from pathlib import Path
 
 from ..core.files import first_difference
-from ..squashfs.entry import SUPERBLOCK_BYTES, ImageBlock, ImageEntry
+from ..squashfs.entry import SUPERBLOCK_BYTES, ImageEntry
 from ..squashfs.image import Image
 from ..squashfs.superblock import Superblock
 
@@ -48,7 +48,7 @@ _UNSET: Mapping[int, str] = {
 
 
 _LISTED = 5
-"""Files named for each kind of difference: the first ones say enough."""
+"""Differences of files that are named: the first ones say enough."""
 _CONSEQUENCES = re.compile(r".*_table_start|root_inode_reference")
 """Positions, which follow from the other fields."""
 _ATTRIBUTES = ("kind", "mode", "uid", "gid", "modified_s", "size_bytes", "link_target")
@@ -58,7 +58,7 @@ _ATTRIBUTES = ("kind", "mode", "uid", "gid", "modified_s", "size_bytes", "link_t
 class Difference:
     """Something that differs.
 
-    :param part: of the image: ``superblock``, ``file``, ``data``, a table's name.
+    :param part: of the image, such as ``superblock`` or ``file``.
     :param text: how, as a phrase; the image first, then its repack.
     :param path: of the file concerned.
     """
@@ -100,7 +100,6 @@ def _differences(
         yield Difference(part="first difference", text=text)
     yield from _superblock_differences(image.superblock, again.superblock)
     yield from islice(_entry_differences(ours, theirs), _LISTED)
-    yield from islice(_block_differences(image, ours, again, theirs), _LISTED)
     if image.image_bytes != again.image_bytes:
         text = f"{image.image_bytes:,} bytes, in the repack {again.image_bytes:,}"
         yield Difference(part="size of the file", text=text)
@@ -152,42 +151,3 @@ def _entry_differences(
                 yield Difference(part="file", path=path, text=text)
     for path in sorted(theirs.keys() - ours.keys()):
         yield Difference(part="file", path=path, text="is only in the repack")
-
-
-def _block_differences(
-    image: Image,
-    ours: Mapping[str, ImageEntry],
-    again: Image,
-    theirs: Mapping[str, ImageEntry],
-) -> Iterator[Difference]:
-    """Yield a difference for each file whose stored blocks differ."""
-    for path, entry in ours.items():
-        other = theirs.get(path)
-        if entry.blocks is None or other is None or other.blocks is None:
-            continue
-        pairs = zip_longest(entry.blocks, other.blocks)
-        for number, (left, right) in enumerate(pairs):
-            if not _same(image, left, again, right):
-                text = f"block {number}: {_shown(left)}, in the repack {_shown(right)}"
-                yield Difference(part="data", path=path, text=text)
-                break
-
-
-def _same(
-    image: Image, left: ImageBlock | None, again: Image, right: ImageBlock | None
-) -> bool:
-    if left is None or right is None:
-        return left is right
-    if (left.stored_bytes, left.is_stored) != (right.stored_bytes, right.is_stored):
-        return False
-    ours = image.stored_data(left.position, left.stored_bytes)
-    return ours == again.stored_data(right.position, right.stored_bytes)
-
-
-def _shown(block: ImageBlock | None) -> str:
-    if block is None:
-        return "none"
-    if block.is_sparse:
-        return f"{block.raw_bytes:,} bytes of zeros left out"
-    how = "stored" if block.is_stored else "compressed"
-    return f"{how} in {block.stored_bytes:,} bytes"

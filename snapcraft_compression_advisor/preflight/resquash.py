@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import shutil
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -118,7 +118,7 @@ def resquash(
     :raises BadDataError: if unsquashfs can't read the image.
     """
     superblock = image.superblock
-    wrapper = _owner_keeper(snap_type)
+    _check_owners(snap_type)
     kept = () if snap_type in SYSTEM_SNAP_TYPES else ("-no-xattrs",)
     needed = needed_bytes(image)
     with (
@@ -131,7 +131,7 @@ def resquash(
     ):
         progress(f"Unpacking {path.name} (needs {format_bytes(needed)} in {scratch})")
         _unpack(
-            (*wrapper("-s", scratch), "unsquashfs", "-no-progress", "-quiet", *kept),
+            ("unsquashfs", "-no-progress", "-quiet", *kept),
             path,
             scratch / "tree",
         )
@@ -140,8 +140,8 @@ def resquash(
         repacked = scratch / "again.squashfs"
         run_tool(
             (
-                *(*wrapper("-i", scratch), "mksquashfs", str(scratch / "tree")),
-                *(str(repacked), "-fstime", str(superblock.modified_s), *options),
+                *("mksquashfs", str(scratch / "tree"), str(repacked)),
+                *("-fstime", str(superblock.modified_s), *options),
             )
         )
         progress("Comparing the two images")
@@ -177,22 +177,12 @@ def _unpack(command: tuple[str, ...], image: Path, tree: Path) -> None:
         ) from error
 
 
-def _owner_keeper(snap_type: str) -> Callable[[str, Path], tuple[str, ...]]:
-    """Return a function of the words before a tool that keep owners and devices."""
-    # An app is packed with -all-root. Else it takes root, or fakeroot as in the review.
-    if snap_type not in SYSTEM_SNAP_TYPES or os.geteuid() == 0:
-        return lambda _option, _scratch: ()
-    if shutil.which("fakeroot") is None:
-        message = f"Packing a snap of type {snap_type!r} again needs root or fakeroot"
+def _check_owners(snap_type: str) -> None:
+    """Refuse to lose owners and devices; an app is packed with ``-all-root``."""
+    if snap_type in SYSTEM_SNAP_TYPES and os.geteuid() != 0:
+        message = f"Packing a snap of type {snap_type!r} again needs root"
         raise ToolError(
             message,
             details="Its files' owners would be lost",
-            resolution="Install fakeroot, or run the command as root.",
+            resolution="Run the command as root.",
         )
-    return lambda option, scratch: (
-        "fakeroot",
-        "--unknown-is-real",
-        option,
-        str(scratch / "fakeroot.env"),
-        "--",
-    )

@@ -20,8 +20,7 @@ from image_sources import pack_as_snap
 from snapcraft_compression_advisor.cli.main import main
 from snapcraft_compression_advisor.core.errors import ToolError
 from snapcraft_compression_advisor.fleet import bounded
-from snapcraft_compression_advisor.fleet.bounded import BoundedWorker, Limits
-from snapcraft_compression_advisor.fleet.engines import Pool
+from snapcraft_compression_advisor.fleet.bounded import BoundedWorker, Limits, Pool
 from snapcraft_compression_advisor.fleet.sources import Snap, find_snaps
 from snapcraft_compression_advisor.fleet.task import SnapTask
 from snapcraft_compression_advisor.trial import census

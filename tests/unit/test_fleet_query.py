@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,7 +22,7 @@ from snapcraft_compression_advisor.core.errors import (
 )
 from snapcraft_compression_advisor.fleet.dataset import Dataset
 from snapcraft_compression_advisor.fleet.page import build_fleet_page, ranked, total
-from snapcraft_compression_advisor.fleet.page_lists import FleetSources, outliers
+from snapcraft_compression_advisor.fleet.page_lists import FleetSources
 from snapcraft_compression_advisor.fleet.query import ask, render_answer
 from snapcraft_compression_advisor.fleet.reading import read_fleet, read_weights
 from snapcraft_compression_advisor.report.html_printer import print_html
@@ -314,15 +313,6 @@ def test_page_says_what_changed_since_an_earlier_data_set(
     assert since.sentences[0].startswith("Changed: 1 snap; new: 2; gone: 1.")
     (table,) = since.tables
     assert [row[:2] for row in table.rows] == [("slow", "cold launch")]
-
-
-def test_outliers_are_beyond_the_fence_of_their_logarithms(fleet_of: Fleet) -> None:
-    one = fleet_of.snaps[0]
-    sizes = [10, 11, 12, 13, 14, 15, 16, 1000]
-    snaps = [replace(one, image_bytes=each) for each in sizes]
-    found = outliers(snaps, lambda snap: float(snap.image_bytes))
-    assert [value for _, value in found] == [1000.0]
-    assert outliers(snaps[:7], lambda snap: float(snap.image_bytes)) == []
 
 
 def test_weights_are_a_csv_of_names_and_numbers(tmp_path: Path) -> None:

@@ -47,27 +47,6 @@ def test_what_a_program_says_and_its_status_are_returned(tmp_path: Path) -> None
     assert (result.stdout, result.stderr) == (f"{tmp_path}\n", "e")
 
 
-ORPHAN = """
-import os
-ended, tell = os.pipe()
-if os.fork() == 0:
-    if os.fork() == 0:
-        os.read(ended, 1)
-        os._exit(0)
-    os._exit(0)
-os.wait()
-os.write(tell, b".")
-os.wait()
-"""
-
-
-def test_a_program_reaps_its_orphans_itself() -> None:
-    # As fakeroot must, which waits for its daemon's end: in some containers nobody
-    # else would reap it.
-    result = run_child((sys.executable, "-c", ORPHAN))
-    assert (result.returncode, result.stderr) == (0, "")
-
-
 def test_signal_while_a_program_is_started_ends_it(mocker: MockerFixture) -> None:
     started: list[subprocess.Popen[str]] = []
 
