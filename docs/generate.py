@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,9 +46,8 @@ def _rule_page(rule: Rule) -> str:
     """Return a rule's page with links to its settings, which have a page."""
     page = render_rule_page(rule).replace(", unless the policy says otherwise.", ".")
     text, _, options = page.partition("## Options\n")
-    keys = re.findall(r"^\| (`[^`]+`) \|", options, re.MULTILINE)
-    see = f"[Settings](../reference/settings.md): {', '.join(keys)}.\n" if keys else ""
-    return text + see
+    keys = ", ".join(f"`{key}`" for key in rule.text.options)
+    return f"{text}[Settings](../reference/settings.md): {keys}.\n" if options else text
 
 
 def main() -> None:

@@ -27,7 +27,7 @@ ROOM_LINES = {
     "preflight": 720,
     "trim": 1_330,
     "prefetch": 450,
-    "lint": 4_270,
+    "lint": 3_540,
     "capture": 6_990,
     "report": 5_980,
     "fleet": 2_310,
@@ -37,8 +37,8 @@ ROOM_LINES = {
 """Of the package's rooms, without those inside that have a limit of their own."""
 
 TREES = {
-    PACKAGE: (53_880, 286),
-    "tests": (46_730, 225),
+    PACKAGE: (53_150, 285),
+    "tests": (46_700, 225),
     "study": (11_190, 63),
     "benchmarks": (2_670, 16),
 }

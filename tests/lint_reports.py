@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
@@ -16,10 +17,13 @@ from snapcraft_compression_advisor.lint.finding import (
     Location,
     Unchecked,
 )
-from snapcraft_compression_advisor.lint.rule import Rule
+from snapcraft_compression_advisor.lint.rules import ALL_RULES
 from snapcraft_compression_advisor.project.edit import Edit
 from snapcraft_compression_advisor.report.lines import TextStyle
 from snapcraft_compression_advisor.report.lint_formats import Findings, render
+
+if TYPE_CHECKING:
+    from snapcraft_compression_advisor.lint.rule import Rule
 
 PROJECT = "snap/snapcraft.yaml"
 BEFORE = b"name: calculator\nbase: core24\ncompression: xz\nparts: {}\n"
@@ -144,43 +148,10 @@ def make_report() -> LintReport:
     )
 
 
-SAMPLE_RULE = Rule(
-    id="SCA101",
-    name="lzo-would-gain",
-    severity="warning",
-    summary="lzo would gain launch time that is worth its size.",
-    fails_if="lzo saves at least `min-saving` per cold launch.",
-    why="A launch waits for every block that it reads.",
-    how_to_fix="Set `compression: lzo` in snapcraft.yaml.",
-    judge=lambda _rule, _context: iter([LZO_WOULD_GAIN]),
-)
-
-
 def sample_rules() -> tuple[Rule, ...]:
-    """Return the rules of the findings above; most of their texts are the same."""
-    return (
-        SAMPLE_RULE,
-        replace(
-            SAMPLE_RULE,
-            id="SCA201",
-            name="cold-start-budget",
-            severity="error",
-            summary="A cold start takes longer than its budget.",
-        ),
-        replace(
-            SAMPLE_RULE,
-            id="SCA301",
-            name="image-size-budget",
-            severity="error",
-            summary="The image is larger than its budget.",
-        ),
-        replace(
-            SAMPLE_RULE,
-            id="SCA302",
-            name="debug-symbols",
-            summary="Debug symbols are shipped.",
-        ),
-    )
+    """Return the rules of the findings above."""
+    ids = ("SCA101", "SCA201", "SCA301", "SCA302")
+    return tuple(rule for rule in ALL_RULES if rule.id in ids)
 
 
 def report_of(*findings: Finding, path: str = "prime", snap: str = "s") -> LintReport:

@@ -19,8 +19,9 @@ from .finding import Finding, LintedPayload, Location
 from .project import ProjectFile, component_sizes
 from .request import LintRequest, analysis_request, check_apps
 from .rule import Context
-from .rules import ALL_RULES, deltas
+from .rules import ALL_RULES
 from .rules.declared import component_key
+from .rules.regressions import DELTA_RULES
 from .run import (
     Selection,
     coverage,
@@ -188,7 +189,7 @@ def _delta(
     """
     selection = make_selection(request.policy)
     refresh = request.policy.refresh
-    if not any(selection.wants(rule.id) for rule in deltas.RULES):
+    if not any(selection.wants(rule.id) for rule in DELTA_RULES):
         return None
     from ..refresh.changes import find_changes
     from ..refresh.delta import PLAIN

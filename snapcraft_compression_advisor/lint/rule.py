@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
+from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from ..advice.recommendation import SNAPCRAFT_DEFAULT
@@ -83,10 +85,6 @@ DELTA_NAMES: Mapping[DeltaFormat, str] = {
 }
 
 
-def _judges_nothing(rule: Rule, _context: Context) -> Iterator[Finding]:
-    raise NotImplementedError(rule.id)
-
-
 RECORD = Fix(
     "Record a launch with --record, or specify a recording as 'launch-profile'"
 )
@@ -94,19 +92,48 @@ RECORD = Fix(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
-    """A rule: what it says of itself, and how it judges a payload.
+class RuleText:
+    """What a rule says of itself: Markdown, plain sentences.
 
-    Its documentation is made from these texts (Markdown, plain sentences). It decorates
-    the function that judges, unless it is given one.
+    :param fails_if: when it fires, thresholds included.
+    :param options: settings that it heeds.
+    :param remedy: what fixes a finding that brings no fix of its own, an imperative.
+    """
+
+    summary: str
+    fails_if: str
+    why: str
+    how_to_fix: str
+    options: Sequence[str] = ()
+    remedy: str | None = None
+
+
+@cache
+def _rule_texts() -> Mapping[str, RuleText]:
+    """Return the texts of all rules, by id; few runs show any."""
+    from ruamel.yaml import YAML  # noqa: PLC0415 # as above
+
+    text = files(__package__).joinpath("rules.yaml").read_text(encoding="utf-8")
+    return {
+        rule: RuleText(
+            options=entry.pop("options", ()),
+            **{
+                key: said if isinstance(said, str) else " ".join(said)
+                for key, said in entry.items()
+            },
+        )
+        for rule, entry in YAML(typ="safe", pure=True).load(text).items()
+    }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """A rule: how it judges a payload. It decorates the function that does.
 
     :param id: ``SCA`` and three digits; never changes or comes back.
     :param name: in words, with hyphens; by default that of the function.
     :param severity: unless the policy says otherwise.
-    :param fails_if: when it fires, thresholds included.
-    :param options: keys of the policy that it heeds, with what they do.
     :param judge: yields what is wrong, made by :meth:`finding`; no I/O.
-    :param remedy: what fixes a finding that brings no fix of its own, an imperative.
     :param blocked: why it can't look at a payload, so that no finding is no pass.
     :param unasked: why there is nothing for it to look at: an option or a setting that
         isn't given.
@@ -115,22 +142,27 @@ class Rule:
     id: str
     name: str = ""
     severity: Severity
-    summary: str
-    fails_if: str
-    why: str
-    how_to_fix: str
-    options: Mapping[str, str] = field(default_factory=dict)
-    judge: Judge = field(default=_judges_nothing)
-    remedy: str | None = None
+    judge: Judge | None = None
     blocked: Reason = field(default=lambda _: None)
     unasked: Reason = field(default=lambda _: None)
 
     def __call__(self, judge: Judge) -> Rule:
         """Return the rule that judges by a function, which names it."""
-        return replace(self, name=judge.__name__.replace("_", "-"), judge=judge)
+        name = self.name or judge.__name__.replace("_", "-")
+        return replace(self, name=name, judge=judge)
+
+    @property
+    def text(self) -> RuleText:
+        """What it says of itself, which is in ``rules.yaml``."""
+        return _rule_texts()[self.id]
 
     def check(self, context: Context) -> Iterator[Finding]:
-        """Yield what is wrong."""
+        """Yield what is wrong.
+
+        :raises NotImplementedError: if it decorates no function.
+        """
+        if self.judge is None:
+            raise NotImplementedError(self.id)
         return self.judge(self, context)
 
     def finding(  # noqa: PLR0913 # keywords, each with a default
@@ -149,10 +181,11 @@ class Rule:
         """Return a finding of this rule.
 
         :param location: the payload as a whole by default.
-        :param fix: the rule's remedy by default.
+        :param fix: the remedy of the rule's text by default.
         """
-        if fix is None and self.remedy is not None:
-            fix = Fix(self.remedy)
+        remedy = self.text.remedy
+        if fix is None and remedy is not None:
+            fix = Fix(remedy)
         return Finding(
             rule=self.id,
             name=self.name,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..settings.settings import Settings
 from .lines import wrapped
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def render_rule_list(rules: Sequence[Rule]) -> str:
     lines = []
     for rule in rules:
         lines.append(f"{rule.id}  {rule.name.ljust(_NAME_COLUMNS)} {rule.severity}")
-        lines += wrapped(rule.summary, first=" " * 8, rest=" " * 8)
+        lines += wrapped(rule.text.summary, first=" " * 8, rest=" " * 8)
     return "\n".join(lines) + "\n"
 
 
@@ -36,20 +37,24 @@ def render_rule_page(rule: Rule) -> str:
     """Return all that a rule says of itself, in Markdown."""
     blocks = [
         f"# {rule.id}: {rule.name}",
-        _filled(rule.summary),
+        _filled(rule.text.summary),
         f"Severity: {rule.severity}, unless the policy says otherwise.",
         "## Fails if",
-        _filled(rule.fails_if),
+        _filled(rule.text.fails_if),
         "## Why",
-        _filled(rule.why),
+        _filled(rule.text.why),
         "## How to fix",
-        _filled(rule.how_to_fix),
+        _filled(rule.text.how_to_fix),
     ]
-    if rule.options:
-        rows = (f"| `{key}` | {text} |" for key, text in rule.options.items())
+    if rule.text.options:
+        fields = Settings.model_fields
+        rows = (
+            f"| `{key}` | {fields[key.replace('-', '_')].description} |"
+            for key in rule.text.options
+        )
         blocks += [
             "## Options",
-            "\n".join(("| key | what it does |", "|---|---|", *rows)),
+            "\n".join(("| key | what it is |", "|---|---|", *rows)),
         ]
     return "\n\n".join(blocks) + "\n"
 
@@ -60,7 +65,7 @@ def render_rule_index(rules: Sequence[Rule]) -> str:
     for family, title in _FAMILIES.items():
         rows = (
             f"| [{rule.id}]({rule.id}.md) | {rule.name} | {rule.severity} | "
-            f"{rule.summary} |"
+            f"{rule.text.summary} |"
             for rule in rules
             if rule.id.startswith(family)
         )

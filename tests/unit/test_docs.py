@@ -10,6 +10,7 @@ import runpy
 import shlex
 import subprocess
 import sys
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -312,20 +313,25 @@ def test_every_rule_says_what_it_is() -> None:
     for rule in ALL_RULES:
         assert re.fullmatch(r"SCA[1-9]\d\d", rule.id)
         assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", rule.name)
-        for text in (rule.summary, rule.fails_if, rule.why, rule.how_to_fix):
+        said = rule.text
+        for text in (said.summary, said.fails_if, said.why, said.how_to_fix):
             assert text.endswith("."), text
             assert text == text.strip()
             assert "  " not in text
-        assert "\n" not in rule.summary
+        assert "\n" not in said.summary
         page = render_rule_page(rule)
         assert page.startswith(f"# {rule.id}: {rule.name}\n")
-        assert ("## Options" in page) == bool(rule.options)
+        assert ("## Options" in page) == bool(said.options)
+
+
+def test_texts_are_of_rules_that_there_are() -> None:
+    text = files("snapcraft_compression_advisor.lint").joinpath("rules.yaml")
+    known = YAML(typ="safe").load(text.read_text(encoding="utf-8"))
+    assert list(known) == [rule.id for rule in ALL_RULES]
 
 
 def test_a_rule_without_a_function_never_passes_for_one_that_found_nothing() -> None:
-    rule = Rule(
-        id="SCA999", severity="info", summary="", fails_if="", why="", how_to_fix=""
-    )
+    rule = Rule(id="SCA999", severity="info")
     with pytest.raises(NotImplementedError, match=rule.id):
         rule.check(make_context())
 

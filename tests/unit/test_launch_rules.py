@@ -15,12 +15,7 @@ from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.devices.builtin_devices import default_devices
 from snapcraft_compression_advisor.launch.launch_set import LaunchFile
 from snapcraft_compression_advisor.launch.model import estimate_launch
-from snapcraft_compression_advisor.lint.rules.launch_caches import (
-    FONTS,
-    PYTHON_BYTECODE,
-    RULES,
-    SETTINGS_SCHEMAS,
-)
+from snapcraft_compression_advisor.lint.rules.launch_caches import RULES
 from snapcraft_compression_advisor.lint.rules.launch_files import (
     launch_dominated,
     launch_not_recorded,
@@ -204,6 +199,7 @@ def test_each_app_whose_program_is_missing_is_named() -> None:
     ]
 
 
+SETTINGS_SCHEMAS, FONTS, PYTHON_BYTECODE = RULES[0], RULES[4], RULES[6]
 KINDS: dict[str, CacheKind] = {
     "SCA210": "settings-schemas",
     "SCA211": "image-loaders",

@@ -24,7 +24,7 @@ from snapcraft_compression_advisor.advice.month import ASSUMED, Month, month_of
 from snapcraft_compression_advisor.core.errors import BadDataError, ToolError
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.diff.figures import BaselineBuild
-from snapcraft_compression_advisor.lint.rules.deltas import RULES
+from snapcraft_compression_advisor.lint.rules.regressions import DELTA_RULES
 from snapcraft_compression_advisor.payload.inventory import Inventory
 from snapcraft_compression_advisor.payload.snap_yaml import (
     SnapMetadata,
@@ -178,7 +178,7 @@ def test_delta_that_is_not_known_passes_no_rule() -> None:
     policy = {"max-refresh-size": "8MB"}
     baseline = BaselineBuild(figures=None, no_delta="xdelta3 isn't installed")
     context = replace(make_context(policy=policy), baseline=baseline)
-    for rule in RULES:
+    for rule in DELTA_RULES:
         (finding,) = found_by(rule, context)
         assert finding.undecided
         assert "xdelta3 isn't installed" in finding.message

@@ -24,17 +24,12 @@ from snapcraft_compression_advisor.diff.figures import (
     BaselineDelta,
     figures_of,
 )
-from snapcraft_compression_advisor.lint.rules.deltas import (
-    ARCHIVE_RECOMPRESSED,
-    CACHE_UNSTABLE,
-    FILE_MOVED,
-    FILE_STAMPED,
-    refresh_large,
-)
 from snapcraft_compression_advisor.lint.rules.regressions import (
+    DELTA_RULES,
     image_grown,
     launch_slower,
     library_gone,
+    refresh_large,
 )
 from snapcraft_compression_advisor.payload.linkage import Unresolved
 from snapcraft_compression_advisor.refresh.changes import ChangeKind, FileChange
@@ -182,6 +177,7 @@ def test_library_that_is_gone_is_a_finding_unless_another_snap_has_it(
     assert [each.subject for each in findings] == [{"app": app}] * len(found)
 
 
+_, FILE_MOVED, ARCHIVE_RECOMPRESSED, FILE_STAMPED, CACHE_UNSTABLE = DELTA_RULES
 TEN_MB = Interval.around(9 * MB, 10 * MB, 12 * MB)
 
 

@@ -16,8 +16,6 @@ from snapcraft_compression_advisor.lint.rules.compression import (
     incompressible_payload,
 )
 from snapcraft_compression_advisor.lint.rules.shipped import (
-    DEBUG_SYMBOLS,
-    DOCUMENTATION,
     RULES,
     duplicated_content,
     supplied_libraries,
@@ -45,6 +43,7 @@ if TYPE_CHECKING:
     from snapcraft_compression_advisor.lint.rule import Context, Rule
 
 
+DEBUG_SYMBOLS, DOCUMENTATION = RULES[0], RULES[3]
 KINDS: dict[str, NeedlessKind] = {
     "SCA302": "debug-symbols",
     "SCA303": "static-libraries",

@@ -7,7 +7,6 @@ from . import (
     compatibility,
     compression,
     declared,
-    deltas,
     launch_caches,
     launch_files,
     preflight_contents,
@@ -16,21 +15,21 @@ from . import (
     shipped,
 )
 
+_MODULES = (
+    budgets,
+    compatibility,
+    compression,
+    declared,
+    launch_caches,
+    launch_files,
+    preflight_contents,
+    preflight_image,
+    regressions,
+    shipped,
+)
 ALL_RULES = tuple(
     sorted(
-        (
-            *budgets.RULES,
-            *compatibility.RULES,
-            *compression.RULES,
-            *declared.RULES,
-            *deltas.RULES,
-            *launch_caches.RULES,
-            *launch_files.RULES,
-            *preflight_contents.RULES,
-            *preflight_image.RULES,
-            *regressions.RULES,
-            *shipped.RULES,
-        ),
+        (rule for module in _MODULES for rule in module.RULES),
         key=lambda rule: rule.id,
     )
 )

@@ -38,23 +38,6 @@ def _unknown_starts(context: Context) -> str | None:
 @Rule(
     id="SCA201",
     severity="error",
-    summary="A cold start takes longer than its budget.",
-    fails_if="A cold start of an app on a device takes longer than `max-cold-start` "
-    "allows, even at the low end of the interval: the app's own time, from a recorded "
-    "launch, plus what reading and decompressing add. Without a recording, only the "
-    "added time is known: if it alone exceeds the budget, the rule fires, else the "
-    "finding is undecided. It is also undecided if the interval includes the budget.",
-    why="A cold start is the first thing that users see of a snap. Without a limit, it "
-    "grows a little with each release.",
-    how_to_fix="See SCA101 (codec), SCA202 (files that dominate the launch) and "
-    "SCA210 to SCA216 (caches), or raise the budget. If the finding is undecided, "
-    "record a launch with `compression-advisor record` and specify it as "
-    "`launch-profile`.",
-    options={
-        "max-cold-start": "a duration for each device profile, or durations by app",
-        "apps": "target apps, the deciding one first",
-        "launch-profile": "recorded launches",
-    },
     blocked=_unknown_starts,
     unasked=lambda context: None if context.policy.max_cold_start else NO_BUDGET,
 )
@@ -111,16 +94,6 @@ def _cold_start_message(
 @Rule(
     id="SCA301",
     severity="error",
-    summary="The image is larger than its budget.",
-    fails_if="The `.snap` is larger than `max-image-size`. A built snap's size is "
-    "measured. A prime directory's is estimated for the codec in snapcraft.yaml, or "
-    "else for xz: the rule fires if even the low end of the interval is above the "
-    "budget, and is undecided if the interval includes it. Components have no budget.",
-    why="Users download the image, and deltas grow with it. Without a limit, it grows "
-    "a little with each release.",
-    how_to_fix="See the other SCA3xx findings for files that needn't ship and SCA102 "
-    "for the codec, or raise the budget.",
-    options={"max-image-size": "a size with its unit, such as `300MB`"},
     unasked=lambda context: None if context.policy.max_image_size else NO_BUDGET,
 )
 def image_size_budget(rule: Rule, context: Context) -> Iterator[Finding]:

@@ -25,27 +25,8 @@ OLDEST_KERNEL: Version = (4, 4)
 _OLDEST_BASES = frozenset({"core", "core16"})
 """Bases of the release whose kernel is :data:`OLDEST_KERNEL`."""
 
-_REMEDY = "Pack with xz or lzo"
 
-
-@Rule(
-    id="SCA401",
-    severity="error",
-    summary="A target's kernel may lack the codec.",
-    fails_if="The kernel of one of the policy's `targets` lacks the image's codec. "
-    "Mainline squashfs has gzip since 2.6.29, lzo since 2.6.36, xz since 2.6.38, lz4 "
-    "since 3.19 and zstd since 4.14; a target may declare fewer codecs. Without "
-    "targets, the rule assumes kernel 4.4 of Ubuntu 16.04 and Ubuntu Core 16, the "
-    "oldest for snapd: it fires for a snap of that base, and is undecided for others.",
-    why="If the kernel can't mount a snap, the snap can't be installed. All kernels "
-    "that snapd supports have xz and lzo, except some vendor kernels.",
-    how_to_fix="Pack with xz or lzo, or declare the kernels that the snap is for as "
-    "`targets`.",
-    options={
-        "targets": "systems, by `kernel` ('4.4') or by the `codecs` of their kernel"
-    },
-    remedy=_REMEDY,
-)
+@Rule(id="SCA401", severity="error")
 def codec_not_in_kernel(rule: Rule, context: Context) -> Iterator[Finding]:
     """Yield a finding for each target whose kernel may lack the codec."""
     codec = current_codec(context)
@@ -78,18 +59,7 @@ def codec_not_in_kernel(rule: Rule, context: Context) -> Iterator[Finding]:
         )
 
 
-@Rule(
-    id="SCA402",
-    severity="error",
-    summary="snapcraft and the store accept only xz and lzo.",
-    fails_if="The image is packed with a codec other than xz and lzo, or "
-    "snapcraft.yaml names one, for the snap or for a component. For a component, "
-    "snapcraft also refuses null, which is reserved.",
-    why="snapcraft refuses the key. The store's review unpacks the image, packs it "
-    "again with xz or lzo, and compares the two.",
-    how_to_fix="Pack with `snapcraft pack` and xz or lzo.",
-    remedy=_REMEDY,
-)
+@Rule(id="SCA402", severity="error")
 def codec_not_accepted(rule: Rule, context: Context) -> Iterator[Finding]:
     """Yield a finding for a codec that snapcraft and the store don't accept."""
     project, codec = context.project, current_codec(context)
@@ -119,15 +89,6 @@ def codec_not_accepted(rule: Rule, context: Context) -> Iterator[Finding]:
 @Rule(
     id="SCA108",
     severity="info",
-    summary="The advice differs between the kernels that users run.",
-    fails_if="The policy has `kernels`, and a device by itself gives another verdict "
-    "with one of these kernels than with another.",
-    why="Kernels differ in how often they decompress a block (snapd mounts without "
-    "`threads=`, so each uses its default). So lzo can be worth its size with one and "
-    "not with another, on the same device.",
-    how_to_fix="Decide for the kernel that most users have, and remove the others "
-    "from `kernels`. A recorded launch (`launch-profile`) narrows the intervals.",
-    options={"kernels": "systems whose kernels the devices may have"},
     unasked=lambda context: (
         None if context.policy.kernels else "compression-advisor.yaml names no kernels"
     ),

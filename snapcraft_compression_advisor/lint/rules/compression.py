@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 
 from ...advice.reasons import Code
 from ...advice.recommendation import SNAPCRAFT_DEFAULT
@@ -36,46 +36,8 @@ _LISTED_FILES = 20
 _NAMED_FILES = 3
 _MANY_LAUNCHES = 1_000
 
-_ADVICE_OPTIONS: Mapping[str, str] = {
-    "min-saving": "time that lzo must save per cold launch: a duration, or a "
-    "percentage of what xz adds (default 0.25s)",
-    "max-size-growth": "how much lzo may add to the image (default: no limit)",
-    "max-launches": "number of cold launches within which the larger download "
-    "must pay for itself (default 20)",
-    "refresh": "what users' refreshes are like: then lzo must save time over a month, "
-    "in place of `max-launches`",
-    "link": "speed of the download (default 50 Mbit/s)",
-    "deciding-apps": "target apps that must gain: `first`, the default, or `every`",
-    "apps": "target apps, the deciding one first",
-    "devices": "devices on which lzo must gain, or on average if shares of the users "
-    "are given",
-    "kernels": "systems whose kernels the devices may have: the evidence says what "
-    "each device gives with each of them",
-    "launch-profile": "recorded launches, which narrow the intervals",
-}
 
-
-@Rule(
-    id="SCA101",
-    severity="warning",
-    summary="lzo would make cold launches faster and is worth its size.",
-    fails_if="The snap isn't packed with lzo, but lzo would be worth its size: on "
-    "every device, at both ends of the interval, it saves at least `min-saving` per "
-    "cold launch of the deciding app, and its larger download pays for itself within "
-    "`max-launches`, or over a month if `refresh` is set. The rule also fires if only "
-    "lzo meets `max-cold-start`. If the interval doesn't decide this, the finding is "
-    "undecided. If one of the policy's targets can't decompress lzo, the rule is "
-    "skipped.",
-    why="xz decompresses about 50 MB/s, lzo several hundred. A launch waits for every "
-    "block that it reads, so a large launch set takes seconds longer with xz.",
-    how_to_fix="Set `compression: lzo` in snapcraft.yaml. `--fix` does this, and "
-    "keeps the compression of components that inherit it. If the finding is undecided, "
-    "record a launch and specify it as `launch-profile`.",
-    options={
-        **_ADVICE_OPTIONS,
-        "targets": "systems that must be able to mount the snap",
-    },
-)
+@Rule(id="SCA101", severity="warning")
 def lzo_would_gain(rule: Rule, context: Context) -> Iterator[Finding]:
     """Yield a finding if lzo makes launches faster and is worth its size."""
     if current_codec(context) != "lzo" and all(
@@ -84,22 +46,7 @@ def lzo_would_gain(rule: Rule, context: Context) -> Iterator[Finding]:
         yield from _advised(rule, context, "lzo", _gain_message)
 
 
-@Rule(
-    id="SCA102",
-    severity="warning",
-    summary="lzo makes the image larger without a gain that is worth it.",
-    fails_if="The snap is packed with lzo, its image is more than 1 % larger than "
-    "with xz, and lzo isn't worth its size: it saves less than `min-saving` per cold "
-    "launch of the deciding app, or its larger download doesn't pay for itself within "
-    "`max-launches`, or over a month if `refresh` is set. The rule doesn't fire if "
-    "only lzo meets `max-cold-start`. If the interval doesn't decide this, the finding "
-    "is undecided.",
-    why="Every user downloads the larger image at every refresh. A launch that reads "
-    "few blocks gains nothing from lzo.",
-    how_to_fix="Set `compression: xz` in snapcraft.yaml. `--fix` does this. If the "
-    "finding is undecided, record a launch and specify it as `launch-profile`.",
-    options=_ADVICE_OPTIONS,
-)
+@Rule(id="SCA102", severity="warning")
 def lzo_gains_nothing(rule: Rule, context: Context) -> Iterator[Finding]:
     """Yield a finding if lzo makes the image larger without a gain."""
     if current_codec(context) == "lzo":
@@ -271,25 +218,7 @@ def _launches_text(count: float) -> str:
     return "the first" if count <= 1 else f"{math.ceil(round(count, 1))}"
 
 
-@Rule(
-    id="SCA105",
-    severity="info",
-    summary="A large part of the image doesn't compress.",
-    fails_if="At least a quarter of the image's data is in blocks of 128 KiB that keep "
-    "95 % of their length or more with the snap's codec. Blocks shorter than 4 KiB are "
-    "left out. The blocks of a built snap are measured, those of a prime directory are "
-    "estimated. If the interval includes a quarter, the finding is undecided.",
-    why="Media and archives don't become smaller when they are compressed again, so "
-    "the codec hardly matters for them. Archives also hide their contents: equal files "
-    "inside them are stored more than once, and deltas grow.",
-    how_to_fix="Ship archives unpacked or without compression, use smaller media, or "
-    "move what few users need into a component or a download. Else ignore the rule.",
-    options={
-        "select, ignore": "path patterns that leave files out, such as `SCA105:*.webm`"
-    },
-    blocked=no_sizes,
-    remedy="Ship archives unpacked, or use smaller media",
-)
+@Rule(id="SCA105", severity="info", blocked=no_sizes)
 def incompressible_payload(rule: Rule, context: Context) -> Iterator[Finding]:
     """Yield a finding if a large part of the image doesn't compress."""
     stored, codec = context.analysis.trial.stored, priced_codec(context)

@@ -26,19 +26,7 @@ if TYPE_CHECKING:
 _NEGLIGIBLE = Policy().negligible_growth
 
 
-@Rule(
-    id="SCA103",
-    severity="info",
-    summary="snapcraft.yaml has no `compression` key.",
-    fails_if="The project file has no `compression` key at its root, or the key is "
-    "null. Without a project file, and for components, the rule is skipped.",
-    why="snapcraft then packs with xz, or with lzo if the project uses one of the "
-    "extensions kde-neon, kde-neon-6 and kde-neon-qt6. An explicit key makes the "
-    "choice visible in reviews, and keeps it if a default or an extension changes.",
-    how_to_fix="Write what SCA101 or SCA102 recommends, or else what the snap is "
-    "packed with now. `--fix` does this.",
-    unasked=no_project,
-)
+@Rule(id="SCA103", severity="info", unasked=no_project)
 def key_implicit(rule: Rule, context: Context) -> Iterator[Finding]:
     """Yield a finding if snapcraft.yaml has no ``compression``."""
     project = context.project
@@ -66,26 +54,7 @@ def key_implicit(rule: Rule, context: Context) -> Iterator[Finding]:
     )
 
 
-@Rule(
-    id="SCA104",
-    severity="warning",
-    summary="A component inherits a compression that doesn't suit it.",
-    fails_if="A component has no key of its own, and inherits lzo although "
-    "`components` says that nothing waits for its files and lzo makes its image more "
-    "than 1 % larger than xz; or inherits xz although `components` says that a start "
-    "waits for all of its files and lzo saves at least `min-saving` on each device. "
-    "The sizes are estimated from the files in `partitions/component/NAME/prime`. If "
-    "these aren't there, or the interval includes the limit, or a component inherits "
-    "lzo and `components` doesn't say what is read of it, the finding is undecided, "
-    "and has what reading all of it takes with each codec.",
-    why="The project chose the compression for the files that the snap's launch reads. "
-    "What reads a component isn't known from its files: fonts may be read by nothing, "
-    "but a server waits for all of its model's weights.",
-    how_to_fix="Say in compression-advisor.yaml what is read of the component, such as "
-    "`components: {weights: {read: all}}` or `none`. Then `--fix` gives it the "
-    "compression that suits it.",
-    options={"components": "by component, `read: all` or `read: none`"},
-)
+@Rule(id="SCA104", severity="warning")
 def component_key(rule: Rule, context: Context) -> Iterator[Finding]:
     """Yield a finding for each component whose codec, inherited, is unsuitable."""
     project = context.project
@@ -182,20 +151,7 @@ def _nothing_declared(context: Context) -> str | None:
     return no_project(context) if built and not context.policy.compression else None
 
 
-@Rule(
-    id="SCA106",
-    severity="warning",
-    summary="The snap isn't packed with the declared compression.",
-    fails_if="A built snap is packed with a codec other than the one that "
-    "snapcraft.yaml or the policy declares, or snapcraft.yaml and the policy "
-    "declare different codecs. If neither declares a codec, the rule is skipped.",
-    why="A plugin, a wrapper or another packer can pack with a default of its own, or "
-    "the snap can be older than the key. Users then get a codec that nobody chose.",
-    how_to_fix="Build the snap again. If the declared compression is lost again, pack "
-    "with `snapcraft pack`, or give `snap pack` its `--compression` option.",
-    options={"compression": "the codec to pack the snap with: `xz` or `lzo`"},
-    unasked=_nothing_declared,
-)
+@Rule(id="SCA106", severity="warning", unasked=_nothing_declared)
 def compression_lost(rule: Rule, context: Context) -> Iterator[Finding]:
     """Yield a finding if the snap isn't packed as it declares."""
     codec = current_codec(context)
@@ -237,13 +193,6 @@ def _now(label: str, context: Context) -> Evidence:
 @Rule(
     id="SCA107",
     severity="warning",
-    summary="The previous snap was packed with a different codec.",
-    fails_if="With `--previous FILE`: the previously published snap of the same name "
-    "is packed with a different codec than this one.",
-    why="A new codec changes every block: the next refresh downloads the whole image, "
-    "and launches and size change for all users. Such a change should be deliberate.",
-    how_to_fix="If the change is deliberate, ignore the rule for this release. "
-    "Otherwise, set `compression` to the previous codec.",
     unasked=lambda context: None if context.previous else "--previous isn't given",
 )
 def compression_changed(rule: Rule, context: Context) -> Iterator[Finding]:

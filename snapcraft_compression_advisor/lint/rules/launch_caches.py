@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Mapping
-from functools import partial
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ...core.units import counted
 from ..finding import MOST_FILES, Evidence, Finding, Location
-from ..rule import Context, Judge, Rule
+from ..rule import Context, Rule
 
 if TYPE_CHECKING:
     from ...launches import LaunchAnalysis
@@ -19,20 +18,6 @@ if TYPE_CHECKING:
 _IN_DIRECTORIES = ("fonts", "python-bytecode")
 """Kinds of caches that are many files in a directory."""
 
-_WHEN = (
-    "If no target app's launch is known to use the cache, or the running snap may get "
-    "it from elsewhere, the finding is undecided. If a recorded launch doesn't use it, "
-    "the rule doesn't fire."
-)
-_WHEN_LISTED = (
-    "A module that needs a library which neither the snap nor its base is known to "
-    f"have can't be loaded, so it isn't expected in the list. {_WHEN}"
-)
-_OPTIONS: Mapping[str, str] = {
-    "apps": "target apps",
-    "launch-profile": "recorded launches, which decide what is used",
-}
-
 
 def _unread(context: Context) -> str | None:
     """Return which cache or list couldn't be read."""
@@ -40,13 +25,10 @@ def _unread(context: Context) -> str | None:
     return f"{unread[0]!r} is too large to be read" if unread else None
 
 
-_CacheRule = partial(Rule, severity="warning", options=_OPTIONS, blocked=_unread)
+def _cache_rule(rule: str, kind: CacheKind, name: str, what: str) -> Rule:
+    """Return the rule that finds caches of a kind which are missing or stale.
 
-
-def _cache_judge(kind: CacheKind, what: str) -> Judge:
-    """Return what yields a finding for each cache of a kind that is missing or stale.
-
-    :param what: it is, at the start of a sentence.
+    :param what: they are, at the start of a sentence.
     """
 
     def judge(rule: Rule, context: Context) -> Iterator[Finding]:
@@ -55,7 +37,7 @@ def _cache_judge(kind: CacheKind, what: str) -> Judge:
             if fault.kind == kind and not _ruled_out(fault, launches):
                 yield _finding(rule, context, what, fault)
 
-    return judge
+    return Rule(id=rule, name=name, severity="warning", judge=judge, blocked=_unread)
 
 
 def _finding(rule: Rule, context: Context, what: str, fault: CacheFault) -> Finding:
@@ -77,124 +59,6 @@ def _finding(rule: Rule, context: Context, what: str, fault: CacheFault) -> Find
         files=(used or fault.sources)[:MOST_FILES],
         undecided=doubt is not None,
     )
-
-
-SETTINGS_SCHEMAS = _CacheRule(
-    id="SCA210",
-    name="settings-schemas-cache",
-    remedy="Run glib-compile-schemas on the directory during the build",
-    summary="`gschemas.compiled` is missing or incomplete.",
-    fails_if="A directory `glib-2.0/schemas` contains `*.gschema.xml` files, but has "
-    "no `gschemas.compiled`, or one that lacks a schema or a key of these files. "
-    "The rule compares contents, not times. " + _WHEN,
-    why="GSettings reads only the compiled form. Without it, a launcher has to compile "
-    "the schemas into the user's data before the application starts, or the "
-    "application aborts.",
-    how_to_fix="Compile the schemas in `override-prime` of the part that is primed "
-    "last: `glib-compile-schemas $CRAFT_PRIME/usr/share/glib-2.0/schemas`.",
-    judge=_cache_judge("settings-schemas", "The compiled form of settings' schemas"),
-)
-
-IMAGE_LOADERS = _CacheRule(
-    id="SCA211",
-    name="image-loaders-cache",
-    remedy="Run gdk-pixbuf-query-loaders during the build",
-    summary="gdk-pixbuf's `loaders.cache` is missing or incomplete.",
-    fails_if="A directory `gdk-pixbuf-2.0/…/loaders` contains modules, but there is "
-    "no `loaders.cache` beside it, or the cache doesn't name all of them. "
-    + _WHEN_LISTED,
-    why="gdk-pixbuf knows its loaders only from this list. Without it, a launcher has "
-    "to load every module to write one, or images aren't shown.",
-    how_to_fix="Write the list during the build, with the paths that the modules have "
-    "in the running snap: `gdk-pixbuf-query-loaders > …/2.10.0/loaders.cache`.",
-    judge=_cache_judge("image-loaders", "gdk-pixbuf's list of image loaders"),
-)
-
-INPUT_METHODS = _CacheRule(
-    id="SCA212",
-    name="input-methods-cache",
-    remedy="Run gtk-query-immodules during the build",
-    summary="GTK's `immodules.cache` is missing or incomplete.",
-    fails_if="A directory `gtk-2.0/…/immodules` or `gtk-3.0/…/immodules` contains "
-    "modules, but there is no `immodules.cache` beside it, or the cache doesn't "
-    "name all of them. " + _WHEN_LISTED,
-    why="GTK knows its input methods only from this list. Without it, a launcher has "
-    "to load every module to write one, or input methods don't work.",
-    how_to_fix="Write the list during the build, with the paths that the modules have "
-    "in the running snap: `gtk-query-immodules-3.0 > …/3.0.0/immodules.cache`.",
-    judge=_cache_judge("input-methods", "GTK's list of input methods"),
-)
-
-ICON_THEME = _CacheRule(
-    id="SCA213",
-    name="icon-theme-cache",
-    remedy="Run gtk-update-icon-cache on the theme at the end of the build",
-    summary="An icon theme's cache is missing or ignored.",
-    fails_if="A theme below `share/icons` has at least 100 icons, GTK or Qt is there "
-    "to look them up, and `icon-theme.cache` is missing or, in a built snap, older "
-    "than the theme's directory, so that GTK and Qt ignore it. In a prime directory, "
-    "times may come from copying, so the rule doesn't compare them. It doesn't read "
-    "the cache. " + _WHEN,
-    why="Without the cache, a launch lists every directory of the theme, which takes "
-    "hundreds of reads of the image's tables.",
-    how_to_fix="Run `gtk-update-icon-cache --force "
-    "$CRAFT_PRIME/usr/share/icons/THEME` in `override-prime` of the part that is "
-    "primed last.",
-    judge=_cache_judge("icon-theme", "The cache of an icon theme"),
-)
-
-FONTS = _CacheRule(
-    id="SCA214",
-    name="font-cache",
-    remedy="Run fc-cache during the build, or ship fewer fonts",
-    summary="fontconfig has no valid cache of the snap's fonts.",
-    fails_if="At least ten fonts below `usr/share/fonts` are in directories without a "
-    "cache in `var/cache/fontconfig`, or with one that fontconfig ignores: made when "
-    "the directory's time had nanoseconds, which images don't keep, or, in a built "
-    "snap, for another time than the image records. fontconfig finds caches by the "
-    "directory's path at run time; unless a layout or the base `bare` fixes that path, "
-    "a missing cache is undecided. " + _WHEN,
-    why="Without a cache, every user's first launch, also after each refresh, opens "
-    "every font to write one.",
-    how_to_fix="Set the times of the font directories to a whole second (`touch -d "
-    "@$SOURCE_DATE_EPOCH`), run `fc-cache`, and add layouts for `/usr/share/fonts` and "
-    "`/var/cache/fontconfig`. Or ship no fonts, and use those of the desktop.",
-    judge=_cache_judge("fonts", "fontconfig's cache"),
-)
-
-GIO_MODULES = _CacheRule(
-    id="SCA215",
-    name="gio-modules-cache",
-    remedy="Run gio-querymodules on the directory during the build",
-    summary="`giomodule.cache` is missing or incomplete.",
-    fails_if="A directory `gio/modules` contains modules (`lib*.so`), but has no "
-    "`giomodule.cache`, or one that doesn't name all of them, or that is, in a built "
-    "snap, older than a module, so that GIO ignores its entry. " + _WHEN_LISTED,
-    why="GIO loads every module that isn't in the list, with all libraries that the "
-    "module needs, only to ask what it is for.",
-    how_to_fix="Run `gio-querymodules "
-    "$CRAFT_PRIME/usr/lib/$CRAFT_ARCH_TRIPLET/gio/modules` in `override-prime`.",
-    judge=_cache_judge("gio-modules", "GIO's list of modules"),
-)
-
-PYTHON_BYTECODE = _CacheRule(
-    id="SCA216",
-    name="python-bytecode",
-    remedy="Run python3 -m compileall on the directory during the build",
-    summary="Python compiles modules at every launch.",
-    fails_if="A module that a launch imports has no bytecode for the Python of the "
-    "snap or its base, or has bytecode made from a source of another length; in a "
-    "built snap, also of another time than the image records; in a prime directory, of "
-    "one later than SOURCE_DATE_EPOCH, which a pack gives the sources. The rule skips "
-    "tests, and bytecode that Python checks by a hash or not at all. It checks up to "
-    "128 bytecode files of a directory. " + _WHEN,
-    why="A snap is read-only, so Python can't keep what it compiles: it compiles the "
-    "modules again at every launch.",
-    how_to_fix="Compile during the build, in a way that doesn't depend on times: "
-    "`python3 -m compileall -q --invalidation-mode unchecked-hash DIRECTORY`, with the "
-    "Python that the snap uses.",
-    judge=_cache_judge("python-bytecode", "Python bytecode"),
-)
 
 
 _BYTECODE = re.compile(r"__pycache__/([^/.]+)\.[^/]+\.pyc\Z")
@@ -251,11 +115,25 @@ def _evidence(fault: CacheFault, use: tuple[str, ...]) -> Iterator[Evidence]:
 
 
 RULES = (
-    SETTINGS_SCHEMAS,
-    IMAGE_LOADERS,
-    INPUT_METHODS,
-    ICON_THEME,
-    FONTS,
-    GIO_MODULES,
-    PYTHON_BYTECODE,
+    _cache_rule(
+        "SCA210",
+        "settings-schemas",
+        "settings-schemas-cache",
+        "The compiled form of settings' schemas",
+    ),
+    _cache_rule(
+        "SCA211",
+        "image-loaders",
+        "image-loaders-cache",
+        "gdk-pixbuf's list of image loaders",
+    ),
+    _cache_rule(
+        "SCA212", "input-methods", "input-methods-cache", "GTK's list of input methods"
+    ),
+    _cache_rule(
+        "SCA213", "icon-theme", "icon-theme-cache", "The cache of an icon theme"
+    ),
+    _cache_rule("SCA214", "fonts", "font-cache", "fontconfig's cache"),
+    _cache_rule("SCA215", "gio-modules", "gio-modules-cache", "GIO's list of modules"),
+    _cache_rule("SCA216", "python-bytecode", "python-bytecode", "Python bytecode"),
 )

@@ -62,31 +62,7 @@ def _no_costs(context: Context) -> str | None:
     return None
 
 
-@Rule(
-    id="SCA202",
-    severity="info",
-    summary="A few files take most of a cold launch's added time.",
-    fails_if="On one of the devices, at most three files take at least half of what "
-    "reading and decompressing add to a cold launch, and at least 0.25 s, both at the "
-    "low end of their intervals. If only the high end reaches the threshold, the "
-    "finding is undecided. A guessed launch set may lack files, which makes the share "
-    "uncertain; a recorded one is complete.",
-    why="These are the files to look into first: making one of them smaller, or "
-    "reading it later, changes the launch more than anything else except the codec.",
-    how_to_fix="Strip the files, leave out what isn't used, bundle code in the order "
-    "in which the start needs it, or load the files after the window appears. "
-    "`compression-advisor trim` prints filters for what isn't needed, and "
-    "`compression-advisor prefetch` reads the rest ahead. The evidence also has their "
-    "cost with lzo.",
-    options={
-        "apps": "target apps",
-        "devices": "devices to estimate for",
-        "launch-profile": "recorded launches, which make the shares certain",
-    },
-    blocked=_no_costs,
-    remedy="Leave out what 'compression-advisor trim' lists, make these files smaller, "
-    "or read them later",
-)
+@Rule(id="SCA202", severity="info", blocked=_no_costs)
 def launch_dominated(rule: Rule, context: Context) -> Iterator[Finding]:
     """Yield a finding if few files take most of a launch's added time."""
     if context.snap.type == COMPONENT_TYPE:
@@ -184,19 +160,7 @@ def _evidence(
                 yield estimated(what, seconds_text(cost))
 
 
-@Rule(
-    id="SCA203",
-    severity="info",
-    summary="A launch that has to be recorded was only guessed.",
-    fails_if="The policy has `record` with `required: true` for a target app, and its "
-    "launch is guessed because of `--no-record`. The finding is always undecided: "
-    "whether the app starts, and what it reads, isn't known.",
-    why="In CI on pull requests of strangers, nothing of the snap may be started. A "
-    "guess doesn't show that the app still starts, so it can't pass for a recording.",
-    how_to_fix="Record where the snap is trusted, as on the main branch: leave out "
-    "`--no-record`, or specify a recording as `launch-profile`.",
-    options={"record": "launches to record", "launch-profile": "recorded launches"},
-)
+@Rule(id="SCA203", severity="info")
 def launch_not_recorded(rule: Rule, context: Context) -> Iterator[Finding]:
     """Yield a finding for each required recording that wasn't made."""
     launches = context.analysis.launches
@@ -215,18 +179,7 @@ def launch_not_recorded(rule: Rule, context: Context) -> Iterator[Finding]:
             )
 
 
-@Rule(
-    id="SCA204",
-    severity="warning",
-    summary="The directory that a content snap is shown in is missing.",
-    fails_if="The target of a `content` plug (`$SNAP/gnome`, `gnome` and `/gnome` are "
-    "the same) isn't in the snap. The rule skips prime directories of the bases "
-    "`core26` and `bare`, for which snapcraft makes the directory while it packs.",
-    why="snapd has to cover the snap's root directory with a writable copy of it (a "
-    "mimic) to make the directory, before the app starts. With base `core26` or "
-    "`bare`, `snap pack` refuses the snap.",
-    how_to_fix="Make the directory in a part: `mkdir -p $CRAFT_PART_INSTALL/gnome`.",
-)
+@Rule(id="SCA204", severity="warning")
 def target_missing(rule: Rule, context: Context) -> Iterator[Finding]:
     """Yield a finding for each plug whose target isn't there."""
     is_prime = context.analysis.payload.kind == "prime"
@@ -247,17 +200,7 @@ def target_missing(rule: Rule, context: Context) -> Iterator[Finding]:
             )
 
 
-@Rule(
-    id="SCA205",
-    severity="warning",
-    summary="An app's program is missing.",
-    fails_if="The first word of an app's `command`, or a path of its `command-chain`, "
-    "isn't in the snap. The rule looks at all apps, not only at target apps. Where a "
-    "link leads out of the snap, it doesn't fire.",
-    why="The app doesn't start, and `snap pack` refuses the snap.",
-    how_to_fix="Correct the path in snapcraft.yaml, or ship the program.",
-    remedy="Correct the path in snapcraft.yaml, or ship the program",
-)
+@Rule(id="SCA205", severity="warning")
 def program_missing(rule: Rule, context: Context) -> Iterator[Finding]:
     """Yield a finding for each app that starts what isn't there."""
     resolver = PathResolver(context.inventory, snap_name=context.snap.name)

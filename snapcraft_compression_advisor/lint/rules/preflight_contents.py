@@ -13,9 +13,6 @@ from ...squashfs.mksquashfs import SYSTEM_SNAP_TYPES
 from ..finding import Evidence, Finding, Fix, measured
 from ..rule import Context, Rule, current_codec, no_image
 from .preflight_image import (
-    ENFORCED_FOR,
-    PACK_AGAIN,
-    RESQUASH_WHY,
     StoreRule,
     repacked_packing,
 )
@@ -34,13 +31,7 @@ _Trace = tuple[str, str, tuple[Evidence, ...], bool]
 """A trace's kind, what it means, its evidence, and whether that is undecided."""
 
 
-@StoreRule(
-    id="SCA505",
-    summary="The image has extended attributes.",
-    fails_if=f"A built snap has a table of extended attributes. {ENFORCED_FOR}",
-    why=f"{RESQUASH_WHY} `-no-xattrs` drops the attributes, file capabilities "
-    "included, so the repack differs.",
-)
+@StoreRule(id="SCA505")
 def extended_attributes(rule: Rule, context: Context) -> Iterator[Finding]:
     """Yield a finding if files have extended attributes."""
     packing = repacked_packing(context)
@@ -53,16 +44,7 @@ def extended_attributes(rule: Rule, context: Context) -> Iterator[Finding]:
     )
 
 
-@StoreRule(
-    id="SCA506",
-    summary="The image has files that don't belong to root.",
-    fails_if="An entry of a built snap has a user or group other than 0. The rule "
-    "skips snaps of the types `base` and `os`.",
-    why="The store's review refuses other owners (`squashfs_files`), and its repack, "
-    "made with `-all-root`, differs. The user numbers of the build machine mean "
-    "something else on other machines.",
-    how_to_fix="Pack with `snapcraft pack`, `snap pack` or `mksquashfs -all-root`.",
-)
+@StoreRule(id="SCA506")
 def owners(rule: Rule, context: Context) -> Iterator[Finding]:
     """Yield a finding if files don't belong to root."""
     packing = context.packing
@@ -79,21 +61,7 @@ def owners(rule: Rule, context: Context) -> Iterator[Finding]:
     )
 
 
-@StoreRule(
-    id="SCA507",
-    summary="The image has file modes or kinds that the store refuses.",
-    fails_if="The snap contains a device, FIFO or socket, a file or directory "
-    "with set-user-id or set-group-id, or a file with the sticky bit; or a built snap "
-    "contains a symbolic link whose mode isn't 0777, or a root directory or `meta` "
-    "that not everybody can list. In a prime directory the finding is a warning. For "
-    "bases and `os`, for which the store lists exceptions by name, it is undecided.",
-    why="The store's review refuses them (`squashfs_files`) unless its list of "
-    "exceptions names the snap. It unpacks without root, which loses devices and "
-    "set-user-id bits, so the repack differs as well.",
-    how_to_fix="Change the modes in the part's `override-prime` (`chmod u-s,g-s`, "
-    "`chmod 755 meta`), and remove devices and sockets.",
-    unasked=lambda _: None,
-)
+@StoreRule(id="SCA507", unasked=lambda _: None)
 def file_modes(rule: Rule, context: Context) -> Iterator[Finding]:
     """Yield a finding if files have modes or kinds that the store refuses."""
     packing = context.packing
@@ -141,21 +109,7 @@ def _order_unread(context: Context) -> str | None:
     return None
 
 
-@StoreRule(
-    id="SCA509",
-    blocked=_order_unread,
-    summary="The image isn't laid out as mksquashfs does it.",
-    fails_if="The files of a built snap aren't in the order of a walk through its "
-    "directories (`-sort`, an image that was appended to, mksquashfs before 4.4, "
-    "another program), or a block of zeros is stored (`-no-sparse`). If the inodes "
-    "have other numbers, or one of a few blocks that are compressed again here "
-    "differs, the finding is undecided, because the store may have the versions of "
-    f"mksquashfs and its libraries that packed the image. {ENFORCED_FOR}",
-    why=f"{RESQUASH_WHY} When the store's machines were upgraded, images of other "
-    "versions were refused (Launchpad bug 1936871).",
-    how_to_fix=f"{PACK_AGAIN} `lint --resquash` packs the image again with this "
-    "machine's mksquashfs and shows what differs.",
-)
+@StoreRule(id="SCA509", blocked=_order_unread)
 def other_writer(rule: Rule, context: Context) -> Iterator[Finding]:
     """Yield a finding if the image isn't laid out as by mksquashfs."""
     packing = repacked_packing(context)
@@ -205,18 +159,7 @@ def _not_packed_again(context: Context) -> str | None:
     return "--resquash isn't given" if context.resquash is None else no_image(context)
 
 
-@StoreRule(
-    id="SCA510",
-    unasked=_not_packed_again,
-    summary="The image differs from its repack.",
-    fails_if="With `--resquash`: a built snap that is unpacked and packed again, with "
-    "the options of the store's review and this machine's mksquashfs, isn't the same "
-    "byte for byte. For bases, `core`, `os` and `snapd`, for which the store doesn't "
-    "enforce this, the finding is undecided.",
-    why=RESQUASH_WHY,
-    how_to_fix=f"{PACK_AGAIN} If you did, the versions of mksquashfs or its libraries "
-    "differ: pack where snapcraft's own mksquashfs is used.",
-)
+@StoreRule(id="SCA510", unasked=_not_packed_again)
 def resquash_differs(rule: Rule, context: Context) -> Iterator[Finding]:
     """Yield a finding if packing the image again gives another one."""
     resquash = context.resquash
@@ -248,21 +191,7 @@ def resquash_differs(rule: Rule, context: Context) -> Iterator[Finding]:
 _FIRST_BROKEN, _FIRST_FIXED = (4, 7), (4, 7, 5)
 
 
-@Rule(
-    id="SCA513",
-    severity="warning",
-    summary="A file of zeros may make the packed image unreadable.",
-    fails_if="A file of two or more data blocks (128 KiB) holds nothing but holes, as "
-    "`truncate -s 1M` makes it, and this machine's mksquashfs is 4.7 to 4.7.4. If it "
-    "is another version, or the snap is built already, the finding is undecided, "
-    "because `snap pack` uses snapd's own, which is 4.7.4 since snapd 2.75.",
-    why="These versions have a race: now and then they write a wrong image of such a "
-    "file (squashfs-tools issue 339). They also miss some duplicates of huge files "
-    "(issue 341). Both are fixed in 4.7.5.",
-    how_to_fix="Make the file when the application first runs, or leave it out. If it "
-    "has to ship, check that `unsquashfs` can read the packed snap.",
-    remedy="Make the file when the application first runs",
-)
+@Rule(id="SCA513", severity="warning")
 def zero_file(rule: Rule, context: Context) -> Iterator[Finding]:
     """Yield a finding if a file of zeros may be packed wrongly."""
     stored = context.analysis.trial.stored

@@ -32,24 +32,7 @@ COMPRESSED_LIMIT_BYTES = 5 * _GIB
 UNPACKED_LIMIT_BYTES = 25 * _GIB
 """``MAX_UNCOMPRESSED_SIZE`` of ``reviewtools/common.py``."""
 
-
-RESQUASH_WHY = (
-    "The store's review unpacks the image, packs it again with `mksquashfs -noappend "
-    "-comp xz -all-root -no-xattrs -no-fragments` (or lzo) and compares the two "
-    "images byte for byte (`squashfs_repack_checksum`)."
-)
-ENFORCED_FOR = (
-    "The rule skips bases, `core`, `os` and `snapd`, for which the store doesn't "
-    "enforce the repack."
-)
-PACK_AGAIN = "Pack with `snapcraft pack` or `snap pack`, without further options."
-StoreRule = partial(
-    Rule,
-    severity="error",
-    how_to_fix=PACK_AGAIN,
-    remedy="Pack again with 'snapcraft pack' or 'snap pack'",
-    unasked=no_image,
-)
+StoreRule = partial(Rule, severity="error", unasked=no_image)
 """A rule about the store's review, unless it says otherwise an error."""
 
 
@@ -58,13 +41,7 @@ def repacked_packing(context: Context) -> Packing | None:
     return None if context.snap.type in SYSTEM_SNAP_TYPES else context.packing
 
 
-@StoreRule(
-    id="SCA501",
-    summary="The image's block size isn't 128 KiB.",
-    fails_if="The superblock of a built snap has a block size other than 131,072 bytes "
-    f"(`-b` of mksquashfs). {ENFORCED_FOR}",
-    why=RESQUASH_WHY,
-)
+@StoreRule(id="SCA501")
 def block_size(rule: Rule, context: Context) -> Iterator[Finding]:
     """Yield a finding if the block size isn't 128 KiB."""
     packing = repacked_packing(context)
@@ -79,15 +56,7 @@ def block_size(rule: Rule, context: Context) -> Iterator[Finding]:
     )
 
 
-@StoreRule(
-    id="SCA502",
-    summary="The image has fragments, which the store refuses.",
-    fails_if="A built snap of any type has fragment blocks, because it was packed "
-    "without `-no-fragments`.",
-    why="The store's review refuses fragments before it unpacks the image "
-    "(`squashfs_fragments`), because older versions of mksquashfs filled them in an "
-    "order that changed from run to run.",
-)
+@StoreRule(id="SCA502")
 def fragments(rule: Rule, context: Context) -> Iterator[Finding]:
     """Yield a finding if the image has fragments."""
     packing = context.packing
@@ -102,15 +71,7 @@ def fragments(rule: Rule, context: Context) -> Iterator[Finding]:
     )
 
 
-@StoreRule(
-    id="SCA503",
-    summary="The image was packed with compressor options.",
-    fails_if="The superblock of a built snap is followed by compressor options: a "
-    "dictionary, filters, a level or an algorithm other than mksquashfs's defaults "
-    "(`-X...`). Options that name the default aren't stored and change nothing. "
-    f"{ENFORCED_FOR}",
-    why=f"{RESQUASH_WHY} snapd's snap-1-1-xdelta3 deltas refuse such an image as well.",
-)
+@StoreRule(id="SCA503")
 def compressor_options(rule: Rule, context: Context) -> Iterator[Finding]:
     """Yield a finding if the image has compressor options."""
     packing = repacked_packing(context)
@@ -129,16 +90,7 @@ def compressor_options(rule: Rule, context: Context) -> Iterator[Finding]:
     )
 
 
-@StoreRule(
-    id="SCA504",
-    summary="The superblock's flags aren't those of a packed snap.",
-    fails_if="The superblock of a built snap has a flag that mksquashfs doesn't set "
-    "with the store's options, or lacks one that it sets: uncompressed inodes, data, "
-    "ids, fragments or attributes (`-noI`, `-noD`, `-noId`, `-noF`, `-noX`), "
-    "`-tailends`, `-no-duplicates`, `-no-exports`, or packing without `-no-fragments` "
-    f"or `-no-xattrs`. {ENFORCED_FOR}",
-    why=RESQUASH_WHY,
-)
+@StoreRule(id="SCA504")
 def superblock_flags(rule: Rule, context: Context) -> Iterator[Finding]:
     """Yield a finding if flags aren't those of a packed snap."""
     packing = repacked_packing(context)
@@ -158,19 +110,7 @@ def superblock_flags(rule: Rule, context: Context) -> Iterator[Finding]:
     )
 
 
-@StoreRule(
-    id="SCA508",
-    summary="The file doesn't end where a packed snap ends.",
-    fails_if="The file of a built snap doesn't end at the first multiple of 4 KiB "
-    "after the image (`-nopad`, appended data), or has bytes other than zeros there. "
-    "If the image itself is smaller than 16 KiB, the finding is undecided: since snapd "
-    "2.61, `snap pack` pads such a file to 16 KiB, mksquashfs doesn't, and versions of "
-    f"the review differ in which of the two they expect. {ENFORCED_FOR}",
-    why=f"{RESQUASH_WHY} snapd pads small images because kernels log errors if a loop "
-    "device is smaller than 16 KiB (pull request 13191).",
-    how_to_fix=f"{PACK_AGAIN} If the image is smaller than 16 KiB, ship a few "
-    "kilobytes more, such as the text of the licence.",
-)
+@StoreRule(id="SCA508")
 def padding(rule: Rule, context: Context) -> Iterator[Finding]:
     """Yield a finding if the file doesn't end where a packed snap ends."""
     packing = repacked_packing(context)
@@ -206,21 +146,7 @@ def padding(rule: Rule, context: Context) -> Iterator[Finding]:
         )
 
 
-@StoreRule(
-    id="SCA511",
-    severity="info",
-    summary="snapd's newer delta format can't be used for the image.",
-    fails_if="A built snap has compressor options or the check flag, for which snapd "
-    "refuses the delta format `snap-1-1-xdelta3`. Or it has a block size other "
-    "than 128 KiB, flags for which the delta has no mksquashfs option, data that "
-    "isn't in mksquashfs's order, stored blocks of zeros, or a different end of "
-    "the file: snapd then rebuilds a different image and downloads the whole one.",
-    why="This format (snapd 2.75 and later, experimental: `snap set system "
-    "experimental.snap-delta-format=true`; `snap delta` in 2.76) takes the difference "
-    "of the unpacked contents, and the user's machine packs the new image with the "
-    "codec, time and flags in the delta's header. Such deltas are smaller than those "
-    "of the images, which snapd uses otherwise (`snap/squashfs/delta.go`).",
-)
+@StoreRule(id="SCA511", severity="info")
 def no_snap_delta(rule: Rule, context: Context) -> Iterator[Finding]:
     """Yield a finding if snapd makes no snap-aware delta of the image."""
     packing = context.packing
@@ -250,16 +176,7 @@ def no_snap_delta(rule: Rule, context: Context) -> Iterator[Finding]:
     )
 
 
-@StoreRule(
-    id="SCA512",
-    summary="The snap is larger than the store accepts.",
-    fails_if="The file of a built snap is larger than 5 GiB, or its contents are "
-    "larger than 25 GiB unpacked.",
-    why="The store's review refuses it before any other check (`MAX_COMPRESSED_SIZE` "
-    "and `MAX_UNCOMPRESSED_SIZE`).",
-    how_to_fix="Leave files out, or move them into components or content snaps.",
-    remedy="Leave files out, or move them elsewhere",
-)
+@StoreRule(id="SCA512")
 def store_size(rule: Rule, context: Context) -> Iterator[Finding]:
     """Yield a finding if the image is larger than the store accepts."""
     packing = context.packing

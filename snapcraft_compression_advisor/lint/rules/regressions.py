@@ -1,4 +1,4 @@
-"""SCA601, SCA602 and SCA608: what is worse than in the build before."""
+"""SCA6: what is worse than in the build before, its delta included."""
 
 from __future__ import annotations
 
@@ -9,40 +9,30 @@ from ...core.units import bytes_text, format_bytes, format_seconds, seconds_text
 from ...diff.figures import figures_of, image_change, launch_changes
 from ...diff.launches import lost_text
 from ...settings.quantities import Share
-from ..finding import Evidence, Finding, declared, estimated
-from ..rule import Context, Rule, no_baseline
+from ..finding import (
+    MOST_FILES,
+    Evidence,
+    Finding,
+    Location,
+    declared,
+    estimated,
+    measured,
+)
+from ..rule import Context, Rule, delta_name, no_baseline
 from .budgets import NO_BUDGET
 
 if TYPE_CHECKING:
-    from ...diff.figures import BaselineBuild, PayloadFigures
+    from ...diff.figures import BaselineBuild, BaselineDelta, PayloadFigures
     from ...diff.launches import FigureChange
+    from ...refresh.changes import ChangeKind
 
 _CAUSES = 3
+LEAST_BYTES = 100_000
+LEAST_SHARE = 0.01
+"""What is worth a finding: so many bytes of the delta and so large a share of it."""
 
 
-@Rule(
-    id="SCA601",
-    severity="warning",
-    summary="A cold launch takes longer than in the baseline.",
-    fails_if="A cold launch of an app on a device takes longer than in the baseline "
-    "by more than `max-launch-growth` (default 0.1 s, which people perceive as "
-    "immediate), even at the low end of the difference's interval. If only its middle "
-    "exceeds the budget, the finding is undecided. If the baseline is the previous "
-    "`.snap`, what both launches share cancels out; if it is a report, only the "
-    "intervals of both are known, so few differences are decided. Without "
-    "`--baseline`, the rule is skipped.",
-    why="Launches slow down one file at a time. The cause is obvious when the change "
-    "is made, but not a year later.",
-    how_to_fix="Check the files that the finding names, or run `compression-advisor "
-    "diff` on both builds. If the finding is undecided, record a launch with "
-    "`compression-advisor record`, or use the previous `.snap` as the baseline.",
-    options={
-        "max-launch-growth": "a duration, such as `0.1s`",
-        "apps": "target apps, the deciding one first",
-        "launch-profile": "recorded launches",
-    },
-    unasked=no_baseline,
-)
+@Rule(id="SCA601", severity="warning", unasked=no_baseline)
 def launch_slower(rule: Rule, context: Context) -> Iterator[Finding]:
     """Yield a finding for each launch that takes longer than in the baseline."""
     if context.baseline is None:
@@ -70,20 +60,6 @@ def launch_slower(rule: Rule, context: Context) -> Iterator[Finding]:
 @Rule(
     id="SCA602",
     severity="error",
-    summary="The image has grown by more than its budget.",
-    fails_if="The image is larger than in the baseline by more than "
-    "`max-image-growth`, even at the low end of the difference's interval. If the "
-    "interval includes the budget, or a size isn't known, the finding is undecided. "
-    "Built snaps are measured, prime directories estimated. Without `--baseline` or "
-    "without the budget, the rule is skipped.",
-    why="Every user downloads the growth, and keeps it on disk in two or three "
-    "revisions.",
-    how_to_fix="Run `compression-advisor diff` on both builds to see which files made "
-    "the image grow. Leave out what needn't ship, or raise the budget.",
-    options={
-        "max-image-growth": "a size with its unit, such as `5MB`, or a percentage "
-        "of the baseline's image, such as `3%`"
-    },
     unasked=lambda context: (
         no_baseline(context) or (None if context.policy.max_image_growth else NO_BUDGET)
     ),
@@ -124,20 +100,61 @@ def image_grown(rule: Rule, context: Context) -> Iterator[Finding]:
     )
 
 
+def _no_delta(context: Context) -> str | None:
+    """Return why the delta from the baseline isn't known."""
+    if context.baseline is None or context.baseline.delta is not None:
+        return None
+    return "the baseline is a report, not a built snap"
+
+
 @Rule(
-    id="SCA608",
-    severity="warning",
-    summary="A library that a launch needs is gone.",
-    fails_if="The baseline is the previous `.snap` or prime directory, a program that "
-    "a target app starts needs a library that only the baseline has, and no base or "
-    "content snap is known to bring it. Without `--baseline`, the rule is skipped.",
-    why="A cleanup that removes a library too many shows at the next start of the app, "
-    "and on the developer's machine often not at all.",
-    how_to_fix="Ship the library again. If the base or a content snap has it, and the "
-    "app's search path leads there, specify them as `bases` and `contents`.",
-    options={"bases": "base snaps", "contents": "content snaps"},
-    unasked=no_baseline,
+    id="SCA603",
+    severity="error",
+    unasked=lambda context: (
+        no_baseline(context) or (None if context.policy.max_refresh_size else NO_BUDGET)
+    ),
 )
+def refresh_large(rule: Rule, context: Context) -> Iterator[Finding]:
+    """Yield a finding if the delta is larger than its budget, or may be."""
+    baseline, budget = context.baseline, context.policy.max_refresh_size
+    if baseline is None or budget is None:
+        return
+    delta = baseline.delta
+    image = context.analysis.image_bytes(delta.codec) if delta else None
+    if delta is None or (image is None and isinstance(budget, Share)):
+        allowed = (
+            f"{budget.root:.0%} of the image"
+            if isinstance(budget, Share)
+            else format_bytes(budget)
+        )
+        why = f": {baseline.no_delta}" if baseline.no_delta else ""
+        yield rule.finding(
+            context,
+            f"How much a refresh from the baseline downloads isn't known{why}; "
+            f"{allowed} is allowed.",
+            undecided=True,
+        )
+        return
+    limit = budget
+    if isinstance(limit, Share):
+        limit = limit.root * (image.mid if image else 0.0)
+    if delta.size_bytes.high <= limit:
+        return
+    undecided = delta.size_bytes.low <= limit
+    within = ", which lies within that interval" if undecided else ""
+    known = "a measured" if delta.size_bytes.known else "an estimated"
+    yield rule.finding(
+        context,
+        f"A refresh from the baseline downloads {known} "
+        f"{bytes_text(delta.size_bytes)} ({delta_name(delta)}); "
+        f"{format_bytes(limit)} is allowed{within}.",
+        evidence=_delta_evidence(delta, limit),
+        files=[change.path for change in delta.changes[:MOST_FILES]],
+        undecided=undecided,
+    )
+
+
+@Rule(id="SCA608", severity="warning", unasked=no_baseline)
 def library_gone(rule: Rule, context: Context) -> Iterator[Finding]:
     """Yield a finding for each app that lacks what it had."""
     difference = context.baseline.difference if context.baseline else None
@@ -155,6 +172,52 @@ def library_gone(rule: Rule, context: Context) -> Iterator[Finding]:
                 subject={"app": app},
                 evidence=[estimated("needed by", app)],
             )
+
+
+def _delta_rule(rule: str, kind: ChangeKind, name: str, one: str, several: str) -> Rule:
+    """Return the rule that finds changes of a kind if they are significant.
+
+    :param one: what such a file does, after "1 file".
+    :param several: what such files do.
+    """
+
+    def judge(rule: Rule, context: Context) -> Iterator[Finding]:
+        baseline = context.baseline
+        delta = baseline.delta if baseline else None
+        if baseline and baseline.no_delta:
+            yield rule.finding(
+                context, f"Not checked: {baseline.no_delta}.", undecided=True
+            )
+        if delta is None:
+            return
+        found = [change for change in delta.changes if change.change == kind]
+        added = sum(change.delta_bytes for change in found)
+        if added < max(LEAST_BYTES, LEAST_SHARE * delta.size_bytes.mid):
+            return
+        share = min(1.0, added / delta.size_bytes.mid)
+        what = f"1 file {one}, and adds"
+        if len(found) > 1:
+            what = f"{len(found)} files {several}, and add"
+        yield rule.finding(
+            context,
+            f"{what} an estimated {format_bytes(added)} ({share:.0%}) to the "
+            f"{delta_name(delta)}.",
+            location=Location("payload", found[0].path) if len(found) == 1 else None,
+            evidence=[
+                estimated(change.path, format_bytes(change.delta_bytes))
+                for change in found[:MOST_FILES]
+            ],
+            files=[change.path for change in found[:MOST_FILES]],
+        )
+
+    return Rule(
+        id=rule,
+        name=name,
+        severity="info",
+        judge=judge,
+        blocked=_no_delta,
+        unasked=no_baseline,
+    )
 
 
 def _launch_evidence(change: FigureChange, limit_s: float) -> Iterator[Evidence]:
@@ -201,4 +264,39 @@ def _size_evidence(
             )
 
 
-RULES = (launch_slower, image_grown, library_gone)
+def _delta_evidence(delta: BaselineDelta, limit: float) -> Iterator[Evidence]:
+    yield declared("allowed size of a refresh", format_bytes(limit))
+    known = measured if delta.size_bytes.known else estimated
+    yield known(delta_name(delta), bytes_text(delta.size_bytes))
+    for change in delta.changes[:MOST_FILES]:
+        yield estimated(f"of that, {change.path}", format_bytes(change.delta_bytes))
+
+
+DELTA_RULES = (
+    refresh_large,
+    _delta_rule("SCA604", "moved", "file-moved", "has moved", "have moved"),
+    _delta_rule(
+        "SCA605",
+        "recompressed",
+        "archive-recompressed",
+        "is an archive packed again",
+        "are archives packed again",
+    ),
+    _delta_rule(
+        "SCA606",
+        "timestamp",
+        "file-stamped",
+        "differs in a few bytes only",
+        "differ in a few bytes only",
+    ),
+    _delta_rule(
+        "SCA607",
+        "cache",
+        "cache-unstable",
+        "is a cache of files that didn't change",
+        "are caches of files that didn't change",
+    ),
+)
+"""Those that look at the delta, which takes long to make."""
+
+RULES = (launch_slower, image_grown, *DELTA_RULES, library_gone)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -20,7 +20,7 @@ from ..finding import (
     estimated,
     measured,
 )
-from ..rule import Context, Judge, Rule, no_sizes, priced_codec
+from ..rule import Context, Rule, no_sizes, priced_codec
 
 if TYPE_CHECKING:
     from ...payload.needless import NeedlessKind
@@ -32,24 +32,11 @@ LEAST_SHARE = 0.001
 MOST_PAIRS = 10
 """Files whose like a finding's evidence names."""
 
-_WHEN = (
-    "Significant means at least 100 kB and 0.1 % of the image, by the size of the "
-    "files' data blocks with the snap's codec. A built snap's sizes are exact, a prime "
-    "directory's are estimated. If the interval includes the threshold, the finding is "
-    "undecided."
-)
-_FILTERS = "`compression-advisor trim` prints the filters."
-_PRINTED = "; 'compression-advisor trim' prints the filters"
-_OPTIONS: Mapping[str, str] = {
-    "select, ignore": "path patterns that leave files out, such as "
-    "`SCA305:usr/share/doc/*`"
-}
-
-_ShippedRule = partial(Rule, severity="warning", options=_OPTIONS, blocked=no_sizes)
+_ShippedRule = partial(Rule, severity="warning", blocked=no_sizes)
 
 
-def _needless_judge(kind: NeedlessKind, what: str) -> Judge:
-    """Return what yields one finding if files of a kind are significant, or may be.
+def _needless_rule(rule: str, kind: NeedlessKind, name: str, what: str) -> Rule:
+    """Return the rule that finds files of a kind which are significant, or may be.
 
     :param what: they are, at the start of a sentence.
     """
@@ -59,7 +46,7 @@ def _needless_judge(kind: NeedlessKind, what: str) -> Judge:
             if needless.kind == kind:
                 yield from _judge_weight(rule, context, what, needless.files)
 
-    return judge
+    return _ShippedRule(id=rule, name=name, judge=judge)
 
 
 def _judge_weight(
@@ -107,102 +94,7 @@ def _judge_weight(
     )
 
 
-DEBUG_SYMBOLS = _ShippedRule(
-    id="SCA302",
-    name="debug-symbols",
-    remedy="Strip binaries, and leave out separate debug files",
-    summary="The snap ships debug information or symbol tables.",
-    fails_if="Separate debug files (`lib/debug`, `*.debug`, `*.dwp`), or sections of "
-    "programs and libraries that `strip` would remove, are a significant part of the "
-    "image. " + _WHEN,
-    why="No launch reads them, but every user downloads them. They can be as large as "
-    "all code.",
-    how_to_fix="Build with `-s` or `install --strip`, or run `strip --strip-unneeded` "
-    "in `override-build`, and test the program. Keep the debug files outside the snap. "
-    "Files that `strip` would break aren't named: with bytes behind their sections (a "
-    "single file of .NET, an AppImage), or with loaded bytes that no section names "
-    "(single executables of node and bun, libraries of wheels).",
-    judge=_needless_judge("debug-symbols", "Debug information and symbol tables"),
-)
-
-STATIC_LIBRARIES = _ShippedRule(
-    id="SCA303",
-    name="static-libraries",
-    remedy="Leave '*.a' out of the snap" + _PRINTED,
-    summary="The snap ships static libraries.",
-    fails_if="Archives `lib/**/*.a` are a significant part of the image. If the snap "
-    "also ships a compiler or linker, which may read them, the finding is "
-    "undecided. " + _WHEN,
-    why="Only linkers read them, and linked programs already contain what they need.",
-    how_to_fix="Leave them out of the part with `prime: [-usr/lib/**/*.a]`, or "
-    "configure with `--disable-static`. " + _FILTERS,
-    judge=_needless_judge("static-libraries", "Static libraries"),
-)
-
-DEVELOPMENT_FILES = _ShippedRule(
-    id="SCA304",
-    name="headers",
-    remedy="Leave headers and build files out of the snap" + _PRINTED,
-    summary="The snap ships headers and other files that only builds read.",
-    fails_if="`include` directories, pkg-config's `*.pc`, CMake's package files, "
-    "libtool's `*.la`, `*.gir`, `*.vapi` and autoconf's `*.m4` are a significant part "
-    "of the image. If the snap also ships a compiler, which may read them, the finding "
-    "is undecided. " + _WHEN,
-    why="Nothing reads them at run time. They come with `-dev` packages that were "
-    "staged instead of used only for the build.",
-    how_to_fix="Move `-dev` packages from `stage-packages` to `build-packages`, or "
-    "leave the files out with `prime: [-usr/include, -usr/lib/*/pkgconfig]`. "
-    + _FILTERS,
-    judge=_needless_judge("development-files", "Headers and other files for builds"),
-)
-
-DOCUMENTATION = _ShippedRule(
-    id="SCA305",
-    name="documentation",
-    remedy="Leave documentation out of the snap, except licences" + _PRINTED,
-    summary="The snap ships documentation that its users can't read.",
-    fails_if="Files below `share/doc`, `share/man`, `share/info`, `share/gtk-doc` and "
-    "similar directories are a significant part of the image. Licences, copyright "
-    "files and credits are left out. If an application may show the pages as its help "
-    "(HTML, PDF, pictures), or the snap ships a reader for manual pages such as `man`, "
-    "the finding is undecided. " + _WHEN,
-    why="`man` and `info` on the host don't search snaps. Changelogs are already "
-    "compressed, so the image's codec can't make them smaller.",
-    how_to_fix="Leave them out of the part, but keep the licences: `prime: "
-    "[-usr/share/man, -usr/share/info, -usr/share/doc/**/changelog*]`. " + _FILTERS,
-    judge=_needless_judge("documentation", "Manuals and packages' documentation"),
-)
-
-PACKAGE_CACHES = _ShippedRule(
-    id="SCA306",
-    name="package-caches",
-    remedy="Leave package managers' caches out of the snap" + _PRINTED,
-    summary="The snap ships package managers' caches.",
-    fails_if="Files that apt, dpkg, dnf, pip, uv, npm, cargo, gem and similar tools "
-    "keep for themselves (`var/lib/apt`, `var/lib/dpkg`, `.cache/pip`, "
-    "`.npm/_cacache`, …) are a significant part of the image. If the snap also ships "
-    "apt, dpkg or rpm, which may need their data, the finding is undecided. " + _WHEN,
-    why="They speed up the next installation, which never happens in a snap.",
-    how_to_fix="Leave them out (`prime: [-var/lib/apt, -var/cache]`), or let the tool "
-    "keep none: `pip install --no-cache-dir`, `npm ci --cache /tmp/npm`. " + _FILTERS,
-    judge=_needless_judge("package-caches", "Caches and databases of package managers"),
-)
-
-
-@_ShippedRule(
-    id="SCA307",
-    remedy="Ship only one of them" + _PRINTED,
-    summary="The snap ships a library in several versions.",
-    fails_if="Libraries that are beside another version with the same soname, to "
-    "which the links point, are a significant part of the image. If the versions are "
-    "in two directories, the finding is undecided, because search paths decide which "
-    "one is loaded. Equal files aren't findings: images store them once (SCA504 names "
-    "those that don't). " + _WHEN,
-    why="The loader takes one version of a library. The others, which come from parts "
-    "that stage them, are downloaded for nothing, and may be loaded by accident.",
-    how_to_fix="Leave the older version out of its part with `stage` or `prime`. "
-    + _FILTERS,
-)
+@_ShippedRule(id="SCA307")
 def duplicated_content(rule: Rule, context: Context) -> Iterator[Finding]:
     """Yield a finding for libraries that are there in several versions."""
     what = "Other versions of libraries"
@@ -216,20 +108,7 @@ def duplicated_content(rule: Rule, context: Context) -> Iterator[Finding]:
     yield from _judge_pairs(rule, context, what, found)
 
 
-@_ShippedRule(
-    id="SCA308",
-    remedy="Take these libraries from the base or the content snap" + _PRINTED,
-    summary="The snap ships libraries that its base or a content snap has.",
-    fails_if="Libraries identical to those of a base or content snap given with "
-    "`--base` or `--content` are a significant part of the image. If only their names "
-    "are known to be in the base, or the other snap has other builds, or an app's "
-    "search path may not lead there, the finding is undecided. For a classic snap, and "
-    "for libc and libstdc++, the rule needs the base itself. " + _WHEN,
-    why="Users download and cache them twice, and they miss the base's security "
-    "updates.",
-    how_to_fix="Leave them out of the part (`prime: [-usr/lib/*/libz.so.*]`), and test "
-    "the application without them. " + _FILTERS,
-)
+@_ShippedRule(id="SCA308")
 def supplied_libraries(rule: Rule, context: Context) -> Iterator[Finding]:
     """Yield a finding for libraries that the base or a content snap has."""
     what = "Libraries that the base or a content snap provides"
@@ -314,11 +193,30 @@ def _doubt(supplier: str, *, same: bool | None) -> str | None:
 
 
 RULES = (
-    DEBUG_SYMBOLS,
-    STATIC_LIBRARIES,
-    DEVELOPMENT_FILES,
-    DOCUMENTATION,
-    PACKAGE_CACHES,
+    _needless_rule(
+        "SCA302",
+        "debug-symbols",
+        "debug-symbols",
+        "Debug information and symbol tables",
+    ),
+    _needless_rule(
+        "SCA303", "static-libraries", "static-libraries", "Static libraries"
+    ),
+    _needless_rule(
+        "SCA304", "development-files", "headers", "Headers and other files for builds"
+    ),
+    _needless_rule(
+        "SCA305",
+        "documentation",
+        "documentation",
+        "Manuals and packages' documentation",
+    ),
+    _needless_rule(
+        "SCA306",
+        "package-caches",
+        "package-caches",
+        "Caches and databases of package managers",
+    ),
     duplicated_content,
     supplied_libraries,
 )

@@ -89,9 +89,9 @@ def _rule(rule: Rule) -> dict[str, object]:
     return {
         "id": rule.id,
         "name": rule.name,
-        "shortDescription": {"text": rule.summary},
-        "fullDescription": {"text": rule.fails_if},
-        "help": {"text": f"{rule.why}\n\n{rule.how_to_fix}"},
+        "shortDescription": {"text": rule.text.summary},
+        "fullDescription": {"text": rule.text.fails_if},
+        "help": {"text": f"{rule.text.why}\n\n{rule.text.how_to_fix}"},
         "defaultConfiguration": {"level": _LEVELS[rule.severity]},
     }
 
