@@ -1,12 +1,16 @@
-"""What a payload consists of."""
+"""What a payload consists of, and what its files belong to."""
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from importlib.resources import files
 from typing import NamedTuple
+
+from ruamel.yaml import YAML
 
 from ..codecs.codec import DATA_BLOCK_BYTES
 from ..core.errors import BadDataError
@@ -164,3 +168,36 @@ def list_image(entries: Iterable[ImageEntry]) -> Inventory:
         for entry in entries
         if entry.path
     )
+
+
+def file_group(path: str) -> str:
+    """Return what a file belongs to by its path: a toolkit, a package or a folder.
+
+    For tables and pictures, not for decisions: a launch reads hundreds of files, and
+    people think of them as Qt, fonts or a Python package.
+
+    >>> file_group("usr/lib/x86_64-linux-gnu/libgtk-4.so.1")
+    'GTK'
+    >>> file_group("usr/lib/python3/dist-packages/meld/filediff.py")
+    'Python: meld'
+    >>> file_group("usr/share/meld/ui/app.ui")
+    'meld'
+    """
+    for name, pattern in _groups().items():
+        if found := pattern.search(path):
+            return name.format(*(each.removesuffix(".py") for each in found.groups()))
+    return path.rpartition("/")[0] or "/"
+
+
+@cache
+def _groups() -> Mapping[str, re.Pattern[str]]:
+    """Return the groups of ``file_groups.yaml``, in their order."""
+    text = files(__package__).joinpath("file_groups.yaml").read_text(encoding="utf-8")
+    table = YAML(typ="safe", pure=True).load(text)
+    patterns = dict(table["packages"])
+    for name, group in table["groups"].items():
+        patterns[name] = group["paths"]
+        if libraries := group.get("libraries"):
+            patterns[name] += rf"|(?:^|/)lib(?:{libraries})[-._0-9a-zA-Z]*\.so"
+    patterns |= table["others"]
+    return {name: re.compile(pattern) for name, pattern in patterns.items()}

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
 from typing import Literal
+
+from ruamel.yaml import YAML
 
 from ..core.units import KIB
 from ..squashfs.entry import EntryKind
-from .elf import (
-    ELF_MAGIC,
-    ET_DYN,
-    ET_EXEC,
-    PT_LOAD,
-    SHF_ALLOC,
-    BrokenElfError,
-    Elf,
-    elf_of,
-)
+from .elf import ET_DYN, ET_EXEC, PT_LOAD, SHF_ALLOC, BrokenElfError, Elf, elf_of
 from .inventory import Entry
+from .references import referrer
 from .source import Payload, is_far
 
 NeedlessKind = Literal[
@@ -33,14 +29,6 @@ MOST_MAGICS = 512
 """Files whose first bytes are read, the largest of a kind first."""
 LONGEST_PATH = 1024
 """Longer ones aren't looked at: no package has any, and patterns take their time."""
-ARCHIVE_MAGICS = (b"!<arch>\n", b"!<thin>\n")
-_PROGRAM = r"(?:.*/)?(?:s?bin|games)/"
-_COMPILER = re.compile(
-    _PROGRAM + r"(?:[\w.+]+-)*(?:gcc|g\+\+|cc|c\+\+|clang|clang\+\+|ld|rustc|go|tcc|ghc"
-    r"|gfortran)(?:-[\d.]+)?"
-)
-_MANUAL_READER = re.compile(_PROGRAM + r"(?:man|info|pinfo|emacs[\w.-]*|octave-cli\S*)")
-_PACKAGE_TOOL = re.compile(_PROGRAM + r"(?:apt|apt-get|dpkg|aptitude|dnf|rpm)")
 _LEGAL = re.compile(
     r"copyright|licen[cs]es?|copying|notices?|eula|legal|authors|credits", re.IGNORECASE
 )
@@ -48,7 +36,6 @@ _PAGES = (
     *(".html", ".htm", ".pdf", ".css", ".js", ".png", ".svg", ".gif"),
     *(".jpg", ".jpeg", ".epub", ".hlp", ".chm"),
 )
-_PREFIX = r"(?:usr/(?:local/)?)?"
 MOST_FILES = 200
 """ELF files that are looked at, the largest first: of a browser, an office suite and a
 game without their base they hold 99 % of all ELF bytes, of whole system trees 94 %."""
@@ -107,99 +94,76 @@ class Needless:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Pattern:
-    """Files of a kind.
-
-    :param readers: programs that read them, if they are shipped as well.
-    """
+    """An entry of ``needless.yaml``."""
 
     kind: NeedlessKind
     paths: re.Pattern[str]
-    magics: tuple[bytes, ...] = ()
-    readers: re.Pattern[str] | None = None
+    magics: tuple[bytes, ...]
+    readers: re.Pattern[str] | None
 
 
-_PATTERNS = (
-    _Pattern(
-        kind="debug-symbols",
-        paths=re.compile(
-            r"(?:.*/)?lib/debug/.*\.debug|.*/\.build-id/.*\.debug|.*\.so[.\d]*\.debug"
-            r"|.*/\.debug/.*|.*\.(?:dwp|dwo)"
-        ),
-        magics=(ELF_MAGIC,),
-    ),
-    _Pattern(
-        kind="static-libraries",
-        paths=re.compile(r"(?:.*/)?lib(?:32|64)?/.*\.a"),
-        magics=ARCHIVE_MAGICS,
-        readers=_COMPILER,
-    ),
-    _Pattern(
-        kind="development-files",
-        paths=re.compile(
-            _PREFIX + r"include/.*"
-            r"|(?:.*/)?(?:lib(?:32|64)?|share)/(?:.*/)?pkgconfig/[^/]+\.pc"
-            r"|" + _PREFIX + r"lib(?:64)?/(?:[^/]+/)?cmake/.*\.cmake"
-            r"|" + _PREFIX + r"lib(?:32|64)?/.*\.la"
-            r"|" + _PREFIX + r"share/(?:aclocal/.*\.m4|gir-1\.0/.*\.gir|vala/vapi/.*)"
-        ),
-        readers=_COMPILER,
-    ),
-    _Pattern(
-        kind="documentation",
-        paths=re.compile(_PREFIX + r"share/(?:man|info)/.*"),
-        readers=_MANUAL_READER,
-    ),
-    _Pattern(
-        kind="documentation",
-        paths=re.compile(
-            _PREFIX + r"share/(?:doc|gtk-doc|devhelp|doc-base|lintian|bug)/.*"
-        ),
-    ),
-    _Pattern(
-        kind="package-caches",
-        paths=re.compile(r"var/(?:cache/(?:apt|debconf|dnf|yum)|lib/(?:apt|dpkg))/.*"),
-        readers=_PACKAGE_TOOL,
-    ),
-    _Pattern(
-        kind="package-caches",
-        paths=re.compile(
-            r"(?:.*/)?\.cache/(?:pip|uv|pypoetry|go-build|node-gyp|yarn|composer)/.*"
-            r"|(?:.*/)?\.npm/_cacache/.*|(?:.*/)?\.cargo/registry/cache/.*\.crate"
-            r"|(?:.*/)?gems/[\d.]+/cache/.*\.gem|(?:.*/)?node_modules/\.cache/.*"
-        ),
-    ),
-)
+@cache
+def _patterns() -> tuple[re.Pattern[str], tuple[_Pattern, ...]]:
+    """Return what compilers' paths match, and the entries of ``needless.yaml``."""
+    text = files(__package__).joinpath("needless.yaml").read_text(encoding="utf-8")
+    table = YAML(typ="safe", pure=True).load(text)
+    return re.compile(table["compilers"]), tuple(
+        _Pattern(
+            kind=each["kind"],
+            paths=re.compile("|".join(each["paths"])),
+            magics=tuple(magic.encode() for magic in each.get("magics", ())),
+            readers=re.compile(each["readers"]) if "readers" in each else None,
+        )
+        for each in table["kinds"]
+    )
 
 
-def needless_by_name(payload: Payload) -> Mapping[NeedlessKind, list[NeedlessFile]]:
-    """Return the files that needn't ship, by kind, the largest first.
+def find_needless(
+    payload: Payload, references: Mapping[str, str]
+) -> Iterator[Needless]:
+    """Yield the files that needn't ship, by kind, and symbols that needn't.
+
+    :param references: what leads to files beside their own paths, by path.
+    """
+    by_kind = needless_by_name(payload)
+    debug = by_kind["debug-symbols"]
+    named = {file.path for file in debug}
+    debug += [file for file in unstripped_files(payload) if file.path not in named]
+    for kind, found in by_kind.items():
+        referred = (
+            file
+            if file.doubt or file.parts
+            else replace(file, doubt=referrer(file.path, references))
+            for file in found
+        )
+        largest = sorted(referred, key=lambda file: (-file.size_bytes, file.path))
+        if largest:
+            yield Needless(kind=kind, files=tuple(largest))
+
+
+def needless_by_name(payload: Payload) -> dict[NeedlessKind, list[NeedlessFile]]:
+    """Return the files that needn't ship by their names, by kind.
 
     Licences are never among them.
     """
     filled = [
         entry
         for entry in payload.inventory.entries.values()
-        if entry.kind is EntryKind.FILE
-        and entry.size_bytes
-        and len(entry.path) <= LONGEST_PATH
+        if entry.kind is EntryKind.FILE and entry.size_bytes
     ]
     found: dict[NeedlessKind, list[NeedlessFile]] = {}
-    for pattern in _PATTERNS:
-        files = [
-            entry
-            for entry in filled
-            if pattern.paths.fullmatch(entry.path) and not _names_licence(entry.path)
-        ]
-        files.sort(key=lambda entry: (-entry.size_bytes, entry.path))
+    for pattern in _patterns()[1]:
+        entries = [entry for entry in filled if _matches(pattern, entry.path)]
         if pattern.magics:
+            entries.sort(key=lambda entry: (-entry.size_bytes, entry.path))
             length, read = max(map(len, pattern.magics)), payload.read
-            files = [
+            entries = [
                 each
-                for each in files[:MOST_MAGICS]
+                for each in entries[:MOST_MAGICS]
                 if read(each.path, offset=0, length=length).startswith(pattern.magics)
             ]
         doubt = None
-        if files and pattern.readers:
+        if entries and pattern.readers:
             reader = _first_match(payload, pattern.readers)
             doubt = reader and f"the snap also ships {reader!r}, which reads such files"
         found.setdefault(pattern.kind, []).extend(
@@ -208,29 +172,32 @@ def needless_by_name(payload: Payload) -> Mapping[NeedlessKind, list[NeedlessFil
                 size_bytes=entry.size_bytes,
                 doubt=doubt or _doubt(entry.path, pattern),
             )
-            for entry in files
+            for entry in entries
         )
     return found
 
 
 def is_documentation(path: str) -> bool:
     """Return whether a path is one of documentation that no application shows."""
-    return len(path) <= LONGEST_PATH and any(
+    return any(
         pattern.kind == "documentation"
-        and pattern.paths.fullmatch(path)
-        and not _names_licence(path)
+        and _matches(pattern, path)
         and _doubt(path, pattern) is None
-        for pattern in _PATTERNS
+        for pattern in _patterns()[1]
     )
 
 
-def _names_licence(path: str) -> bool:
-    return _LEGAL.search(path.rpartition("/")[2]) is not None
+def _matches(pattern: _Pattern, path: str) -> bool:
+    return (
+        len(path) <= LONGEST_PATH
+        and pattern.paths.fullmatch(path) is not None
+        and not _LEGAL.search(path.rpartition("/")[2])
+    )
 
 
 def compiler_of(payload: Payload) -> str | None:
     """Return the path of a compiler or a linker that the payload ships."""
-    return _first_match(payload, _COMPILER)
+    return _first_match(payload, _patterns()[0])
 
 
 def _first_match(payload: Payload, pattern: re.Pattern[str]) -> str | None:

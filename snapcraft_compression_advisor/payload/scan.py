@@ -1,4 +1,4 @@
-"""Listing and opening what lies in a directory, and nothing else.
+"""Listing, opening and naming what lies in a directory, and nothing else.
 
 No name of a path may be a symbolic link. So a directory that is swapped for a link
 after it was listed leads to an error, never out of the payload. ``O_NOFOLLOW`` by
@@ -8,15 +8,19 @@ itself guards a path's last name only (``open(2)``), so each is opened by itself
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from fnmatch import translate
 from pathlib import Path
 from typing import NoReturn
+
+import psutil
 
 from ..core.errors import BadDataError, NoInputError, StorageError
 from ..squashfs.entry import EntryKind
@@ -24,6 +28,16 @@ from .inventory import Entry, Inventory, check_contents_size
 
 PATH_LIMIT_BYTES = 4095
 """``PATH_MAX`` of linux/limits.h without the NUL at the end."""
+SETTLED_NS = 2_000_000_000
+"""A file that was changed less than this before it is listed may change again with the
+same times. File systems count in steps of some milliseconds, FAT in steps of 2 s."""
+
+_TRUSTED = "bcachefs btrfs ext2 ext3 ext4 f2fs overlay tmpfs xfs zfs"
+TRUSTED_FILE_SYSTEMS = frozenset(_TRUSTED.split())
+"""Those whose times are this kernel's. A server has a clock of its own, and a read-only
+image has the times that its maker chose."""
+_BOOT = Path("/proc/sys/kernel/random/boot_id")
+
 _LISTED_PATHS = 10
 _MODE_BITS = 0o7777
 # O_PATH: to pass through a directory takes no right to list it.
@@ -111,9 +125,7 @@ def _open(root: str | Path, path: str, flags: int) -> int:
         os.close(here)
 
 
-def scan_directory(
-    root: Path, *, noted: Callable[[str, os.stat_result], None] | None = None
-) -> Inventory:
+def scan_directory(root: Path, *, state: PayloadState | None = None) -> Inventory:
     """List what ``snap pack`` would ship of a directory; no link is followed.
 
     :raises NoInputError: if files or directories can't be read (all that were
@@ -122,7 +134,7 @@ def scan_directory(
         far larger than the files' contents (:func:`.check_contents_size`).
     :raises StorageError: if the directory changes meanwhile, or the disk fails.
     """
-    listing = _Listing(root, noted)
+    listing = _Listing(root, state)
     listing.add_tree()
     if listing.unreadable:
         _raise_unreadable(root, listing.unreadable)
@@ -139,11 +151,9 @@ class _Listing:
     :ivar unreadable: paths of those that can't be read.
     """
 
-    def __init__(
-        self, root: Path, noted: Callable[[str, os.stat_result], None] | None
-    ) -> None:
+    def __init__(self, root: Path, state: PayloadState | None) -> None:
         self._root = root
-        self._noted = noted
+        self._state = state
         self._identities: dict[tuple[int, int], int] = {}
         self.entries: list[Entry] = []
         self.unreadable: list[str] = []
@@ -192,8 +202,8 @@ class _Listing:
                 name, os.R_OK, dir_fd=directory, effective_ids=True
             ):
                 self.unreadable.append(path)
-            elif self._noted is not None:
-                self._noted(path, status)
+            elif self._state is not None:
+                self._state.note(path, status)
         link = kind is EntryKind.SYMLINK
         return Entry(
             path,
@@ -260,3 +270,66 @@ def exclude_file_text() -> str:
     """Return the patterns as mksquashfs's ``-wildcards -ef`` file."""
     anywhere = (f"... {pattern}" for pattern in ANYWHERE_PATTERNS)
     return "\n".join((*TOP_LEVEL_NAMES, *anywhere, ""))
+
+
+class PayloadState:
+    """Collects what names a payload's contents, as long as they don't change.
+
+    As git's index does (``racy-git`` in git's documentation): a file's device, inode
+    number, length and times of change name its contents, unless it was changed so
+    lately that the next change could have the same times. Unlike the time of
+    modification, that of the last change of the inode can't be set by programs.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._before_ns = time.time_ns() - SETTLED_NS
+        self._digest = hashlib.sha256()
+        self._is_known = True
+        try:
+            status = root.stat()
+            self._device = status.st_dev
+            # At the next start of the kernel, devices may have other numbers.
+            self._add(_BOOT.read_bytes(), status.st_dev, status.st_ino)
+        except OSError:
+            self._is_known = False
+
+    def note(self, path: str, status: os.stat_result) -> None:
+        """Note a regular file as it is listed."""
+        modified_ns, changed_ns = status.st_mtime_ns, status.st_ctime_ns
+        if max(modified_ns, changed_ns) >= self._before_ns:
+            self._is_known = False
+        if self._is_known and status.st_dev != self._device:
+            self._is_known = False
+        self._add(path, status.st_ino, status.st_size, modified_ns, changed_ns)
+
+    def name(self, entries: Iterable[object] = ()) -> str | None:
+        """Return what names the contents; None if nothing does for sure.
+
+        :param entries: of a directory: paths, modes, links.
+        """
+        if not self._is_known or not _is_trusted(self._root):
+            return None
+        self._add(*entries)
+        return self._digest.hexdigest()
+
+    def _add(self, *values: object) -> None:
+        for value in values:
+            self._digest.update(f"{value!r}\n".encode("utf-8", "surrogateescape"))
+
+
+def _is_trusted(root: Path) -> bool:
+    """Whether the mount that a path is on is writable and keeps times itself.
+
+    Of mounts on one place, the last counts.
+    """
+    place = root.resolve()
+    above = [
+        mount
+        for mount in psutil.disk_partitions(all=True)
+        if place.is_relative_to(mount.mountpoint)
+    ]
+    if not above:
+        return False
+    *_, own = sorted(above, key=lambda mount: len(mount.mountpoint))
+    return own.fstype in TRUSTED_FILE_SYSTEMS and "rw" in own.opts.split(",")

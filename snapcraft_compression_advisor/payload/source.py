@@ -20,7 +20,7 @@ from .inventory import (
     check_contents_size,
     list_image,
 )
-from .scan import file_beneath, scan_directory
+from .scan import PayloadState, file_beneath, scan_directory
 from .snap_yaml import (
     COMPONENT_TYPE,
     COMPONENT_YAML_PATH,
@@ -31,7 +31,6 @@ from .snap_yaml import (
     parse_snap_yaml,
     split_component_name,
 )
-from .state import PayloadState
 
 if TYPE_CHECKING:
     from ..squashfs.image import Image
@@ -94,7 +93,7 @@ class DirectoryPayload:
     def __init__(self, path: Path, *, snap: SnapMetadata | None = None) -> None:
         state = PayloadState(path)
         self.path = path
-        self.inventory = scan_directory(path, noted=state.note)
+        self.inventory = scan_directory(path, state=state)
         self.state = state.name(self.inventory.entries.values())
         self.snap = snap or _read_metadata(self)
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
-from .bytecode import bytecode_faults
 from .caches import CacheFault, Tree, icon_faults, module_faults, schema_faults
 from .copies import Copy, Supplied, find_copies, find_supplied
-from .font_caches import font_faults
-from .needless import Needless, needless_by_name, unstripped_files
-from .references import find_references, referrer
+from .file_caches import bytecode_faults, font_faults
+from .needless import Needless, find_needless
+from .references import find_references
 from .source import Payload
 
 
@@ -51,27 +50,10 @@ def take_survey(payload: Payload, *, suppliers: Sequence[Payload] = ()) -> Surve
     return Survey(
         caches=caches,
         unread=tuple(tree.unread),
-        needless=tuple(_needless(payload, references)),
+        needless=tuple(find_needless(payload, references)),
         copies=tuple(sorted(find_copies(payload), key=lambda copy: copy.path)),
         supplied=tuple(
             sorted(find_supplied(payload, suppliers), key=lambda each: each.path)
         ),
         references=references,
     )
-
-
-def _needless(payload: Payload, references: Mapping[str, str]) -> Iterator[Needless]:
-    by_kind = dict(needless_by_name(payload))
-    named = {file.path for file in by_kind["debug-symbols"]}
-    unstripped = [file for file in unstripped_files(payload) if file.path not in named]
-    by_kind["debug-symbols"] = [*by_kind["debug-symbols"], *unstripped]
-    for kind, files in by_kind.items():
-        if files:
-            referred = (
-                file
-                if file.doubt or file.parts
-                else replace(file, doubt=referrer(file.path, references))
-                for file in files
-            )
-            largest = sorted(referred, key=lambda file: (-file.size_bytes, file.path))
-            yield Needless(kind=kind, files=tuple(largest))

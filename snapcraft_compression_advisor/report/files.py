@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..launch.model import cost_of_blocks, cost_of_files, data_of, sum_blocks
-from ..payload.file_groups import file_group
+from ..payload.inventory import file_group
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -15,13 +15,15 @@ from cache_files import (
     schema,
 )
 from elf_files import make_elf
-from snapcraft_compression_advisor.payload.bytecode import bytecode_faults
 from snapcraft_compression_advisor.payload.caches import (
     icon_faults,
     module_faults,
     schema_faults,
 )
-from snapcraft_compression_advisor.payload.font_caches import font_faults
+from snapcraft_compression_advisor.payload.file_caches import (
+    bytecode_faults,
+    font_faults,
+)
 
 if TYPE_CHECKING:
     from snapcraft_compression_advisor.payload.caches import CacheFault

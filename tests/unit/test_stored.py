@@ -7,7 +7,7 @@ import pytest
 
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.launch.launch_set import LaunchFile
-from snapcraft_compression_advisor.payload.file_groups import file_group
+from snapcraft_compression_advisor.payload.inventory import file_group
 from snapcraft_compression_advisor.payload.layout import make_layout
 from snapcraft_compression_advisor.report.files import (
     LISTED_GROUPS,

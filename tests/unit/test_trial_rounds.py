@@ -18,7 +18,7 @@ from snapcraft_compression_advisor.core.result_store import (
     cache_directory,
     keeping_results,
 )
-from snapcraft_compression_advisor.payload import state
+from snapcraft_compression_advisor.payload import scan
 from snapcraft_compression_advisor.payload.layout import lay_out
 from snapcraft_compression_advisor.payload.source import open_payload
 from snapcraft_compression_advisor.squashfs import mksquashfs
@@ -134,8 +134,8 @@ def cache(
 ) -> Path:
     """Keep results in a directory, and take files that were just written as settled."""
     monkeypatch.setenv(VARIABLE, str(tmp_path / "cache"))
-    mocker.patch.object(state, "SETTLED_NS", -(10**10))
-    mocker.patch.object(state, "TRUSTED_FILE_SYSTEMS", _AnyName())
+    mocker.patch.object(scan, "SETTLED_NS", -(10**10))
+    mocker.patch.object(scan, "TRUSTED_FILE_SYSTEMS", _AnyName())
     return tmp_path / "cache"
 
 
@@ -219,7 +219,7 @@ def test_result_that_another_run_would_not_stop_at_is_not_served(
 def test_files_that_may_still_change_are_not_kept(
     cache: Path, prime: Path, mocker: MockerFixture
 ) -> None:
-    mocker.patch.object(state, "SETTLED_NS", 10**10)
+    mocker.patch.object(scan, "SETTLED_NS", 10**10)
     run_saved(prime)
     assert not cache.exists()
 
@@ -227,7 +227,7 @@ def test_files_that_may_still_change_are_not_kept(
 def test_file_systems_with_foreign_clocks_are_not_trusted(
     cache: Path, prime: Path, mocker: MockerFixture
 ) -> None:
-    mocker.patch.object(state, "TRUSTED_FILE_SYSTEMS", frozenset())
+    mocker.patch.object(scan, "TRUSTED_FILE_SYSTEMS", frozenset())
     run_saved(prime)
     assert not cache.exists()
 
