@@ -6,11 +6,10 @@ import ctypes
 import lzma
 from ctypes import byref, c_char_p, c_int, c_size_t, c_uint32, c_uint64, c_void_p
 from functools import lru_cache
-from zlib import crc32
 
 from ..core.errors import ToolError
 from ..core.units import Interval
-from .codec import DATA_BLOCK_BYTES, KernelTime, broken_block
+from .codec import KernelTime, broken_block
 from .library import BoundCodec, Buffer, Library
 
 PRESET = 6
@@ -29,12 +28,6 @@ _END_OF_FILTERS = 2**64 - 1
 
 MEMORY_BYTES = 32 * 1024 * 1024
 """``MEMLIMIT`` of squashfs-tools' wrappers: far above a dictionary of 1 MiB."""
-_MAGIC = b"\xfd7zXZ\0"
-_FOOTER_MAGIC = b"YZ"
-_STREAM_FLAGS = b"\0\x01"
-"""A null byte, then the check's id: CRC32."""
-_BLOCK_FLAGS = 0xC0
-"""One filter; both lengths are present."""
 
 
 class _Options(ctypes.Structure):
@@ -64,8 +57,7 @@ class _Filter(ctypes.Structure):
 class Xz(BoundCodec):
     """xz with a dictionary of one block and CRC32; at preset 6 as mksquashfs calls it.
 
-    Without liblzma, Python's own lzma serves. It gives the same bytes if it is of
-    the same version, which can't be known.
+    Python's own lzma decompresses; streams that it writes are 4 bytes shorter.
 
     :param preset: another one gives sizes that tell about preset 6's, in less time.
     :param dictionary_bytes: for less than a block, a smaller one takes less time: its
@@ -104,30 +96,6 @@ class Xz(BoundCodec):
     ) -> None:
         self._preset = preset
         self._dictionary_bytes = dictionary_bytes
-
-    @property
-    def available(self) -> bool:
-        """Always: Python brings an lzma of its own."""
-        return True
-
-    @property
-    def implementation(self) -> str:
-        """See :class:`Codec`."""
-        if not self.library.available:
-            return "Python's own lzma, version unknown"
-        return super().implementation
-
-    def compress(self, block: bytes, *, block_bytes: int = DATA_BLOCK_BYTES) -> bytes:
-        """See :class:`Codec`."""
-        if self.library.available:
-            return super().compress(block, block_bytes=block_bytes)
-        if not block:
-            return block
-        dictionary_bytes = self._dictionary_bytes or max(block_bytes, len(block))
-        compressed = xz_stream(
-            block, preset=self._preset, dictionary_bytes=dictionary_bytes
-        )
-        return compressed if len(compressed) < len(block) else block
 
     def decompress(self, block: bytes, *, max_bytes: int) -> bytes:
         """See :class:`Decompressor`; nothing may follow the stream."""
@@ -180,80 +148,6 @@ class _Filters:
 
 
 _filters = lru_cache(maxsize=16)(_Filters)
-
-
-def xz_stream(contents: bytes, *, dictionary_bytes: int, preset: int = PRESET) -> bytes:
-    """Return the stream of one block, laid out as liblzma's one-call encoder does.
-
-    Python's lzma writes streams of another layout: its block header leaves out the two
-    lengths, which an encoder that doesn't know its whole input can't give. The format
-    is that of https://tukaani.org/xz/xz-file-format.txt.
-
-    :param contents: what to compress, 1 byte or more.
-    :param dictionary_bytes: 4096 bytes or more.
-    """
-    options = {
-        "id": lzma.FILTER_LZMA2,
-        "preset": preset,
-        "dict_size": dictionary_bytes,
-    }
-    compressed = lzma.compress(contents, lzma.FORMAT_RAW, filters=[options])
-    header = _block_header(len(compressed), len(contents), dictionary_bytes)
-    # The record's length leaves the padding out, hence "unpadded".
-    unpadded_bytes = len(header) + len(compressed) + 4
-    index = _sealed(b"\0\x01" + _number(unpadded_bytes) + _number(len(contents)))
-    footer = (len(index) // 4 - 1).to_bytes(4, "little") + _STREAM_FLAGS
-    return b"".join(
-        (
-            *(_MAGIC, _STREAM_FLAGS, _crc(_STREAM_FLAGS)),
-            *(header, _padded(compressed), _crc(contents)),
-            index,
-            *(_crc(footer), footer, _FOOTER_MAGIC),
-        )
-    )
-
-
-def _block_header(
-    compressed_bytes: int, contents_bytes: int, dictionary_bytes: int
-) -> bytes:
-    filters = bytes((_LZMA2, 1, _dictionary_code(dictionary_bytes)))
-    lengths = _number(compressed_bytes) + _number(contents_bytes)
-    # liblzma reserves the header before it compresses, for a block that doesn't
-    # shrink. The few bytes that it then even grows by never change the header's
-    # length, which is rounded up, for blocks of up to 1 MiB.
-    reserved = 2 + 2 * len(_number(contents_bytes)) + len(filters)
-    length = (reserved + 3) // 4 * 4 + 4
-    fields = bytes((length // 4 - 1, _BLOCK_FLAGS)) + lengths + filters
-    return _sealed(fields.ljust(length - 4, b"\0"))
-
-
-def _dictionary_code(dictionary_bytes: int) -> int:
-    """Return the code of the smallest size 2**n or 2**n + 2**(n - 1) that holds it."""
-    code = 0
-    while (2 | code & 1) << code // 2 + 11 < dictionary_bytes:
-        code += 1
-    return code
-
-
-def _number(value: int) -> bytes:
-    """Return a multibyte integer: 7 bits a byte, the lowest first."""
-    digits = bytearray()
-    while value > 0x7F:  # noqa: PLR2004 -- the 7 bits that a byte carries
-        digits.append(value & 0x7F | 0x80)
-        value >>= 7
-    return bytes((*digits, value))
-
-
-def _padded(field: bytes) -> bytes:
-    return field + bytes(-len(field) % 4)
-
-
-def _sealed(field: bytes) -> bytes:
-    return (padded := _padded(field)) + _crc(padded)
-
-
-def _crc(field: bytes) -> bytes:
-    return crc32(field).to_bytes(4, "little")
 
 
 def decompress_stream(

@@ -42,22 +42,22 @@ _PAGE_BYTES = 4096
 _HEADER_MAX_BYTES = 64
 _IDENTITY_BYTES = 16
 _CLASS_AT, _ORDER_AT = 4, 5
-_FIRST_STRING_BYTES = 256
 _DT_NULL, _DT_NEEDED, _DT_STRTAB = 0, 1, 5
 _DT_STRSZ = 10
 _DT_SONAME, _DT_RPATH, _DT_RUNPATH = 14, 15, 29
 _STRINGS = (_DT_NEEDED, _DT_SONAME, _DT_RPATH, _DT_RUNPATH)
 
-_MACHINES = {
-    3: "EM_386",
-    21: "EM_PPC64",
-    22: "EM_S390",
-    40: "EM_ARM",
-    62: "EM_X86_64",
-    183: "EM_AARCH64",
-    243: "EM_RISCV",
+TRIPLETS = {
+    3: "i386-linux-gnu",
+    21: "powerpc64le-linux-gnu",
+    22: "s390x-linux-gnu",
+    40: "arm-linux-gnueabihf",
+    62: "x86_64-linux-gnu",
+    183: "aarch64-linux-gnu",
+    243: "riscv64-linux-gnu",
 }
-"""Those that snaps are built for; others only have to differ."""
+"""Debian's names of the machines that snaps are built for, by ``e_machine``; others
+only have to differ."""
 
 
 class Segment(NamedTuple):
@@ -138,7 +138,7 @@ def _form_of(file_class: int, byte_order: int) -> _Form:
 class ElfLinkage:
     """An ELF file's needs.
 
-    :param machine: class and machine, as ``(64, "EM_X86_64")``: a loader skips
+    :param machine: class and machine, as ``(64, "x86_64-linux-gnu")``: a loader skips
         libraries of another.
     :param rpath: DT_RPATH, ignored by loaders if there is a runpath.
     """
@@ -290,7 +290,7 @@ class Elf:
         strings: dict[int, list[str]] = {tag: [] for tag in _STRINGS}
         for tag, text in self._dynamic_strings():
             strings[tag].append(text)
-        machine = _MACHINES.get(self._machine, f"machine {self._machine}")
+        machine = TRIPLETS.get(self._machine, f"machine {self._machine}")
         return ElfLinkage(
             machine=(self._form.bits, machine),
             interpreter=interpreter,
@@ -405,11 +405,10 @@ class Elf:
 
     def _string(self, offset: int, max_bytes: int = MAX_STRING_BYTES) -> str:
         """Return the string up to its NUL, as names of files are decoded."""
-        for most in (_FIRST_STRING_BYTES, MAX_STRING_BYTES):
-            length = min(most, max_bytes, self.size_bytes - offset)
-            text, end, _ = self._exactly(offset, length).partition(b"\0")
-            if end:
-                return text.decode("utf-8", "surrogateescape")
+        length = min(MAX_STRING_BYTES, max_bytes, self.size_bytes - offset)
+        text, end, _ = self._exactly(offset, length).partition(b"\0")
+        if end:
+            return text.decode("utf-8", "surrogateescape")
         message = f"the string at {offset} isn't terminated"
         raise BrokenElfError(message)
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ..squashfs.entry import EntryKind
-from .elf import BrokenElfError, ElfLinkage, elf_of
+from .elf import TRIPLETS, BrokenElfError, ElfLinkage, elf_of
 from .inventory import Entry
 from .paths import PathResolver
 from .source import Payload, is_far
@@ -17,17 +17,6 @@ from .source import Payload, is_far
 MOST_FAR_FILES = 100
 """Of a snap in a store, as many files are asked what they need: of a desktop
 application, each takes some 40 KB. What the others need isn't known then."""
-
-TRIPLETS = {
-    "EM_386": "i386-linux-gnu",
-    "EM_AARCH64": "aarch64-linux-gnu",
-    "EM_ARM": "arm-linux-gnueabihf",
-    "EM_PPC64": "powerpc64le-linux-gnu",
-    "EM_RISCV": "riscv64-linux-gnu",
-    "EM_S390": "s390x-linux-gnu",
-    "EM_X86_64": "x86_64-linux-gnu",
-}
-"""Debian's multiarch directory of each machine that snaps are built for."""
 
 LIBRARY_PATH = "LD_LIBRARY_PATH"
 LIBRARY_DIRECTORIES = tuple(
@@ -89,9 +78,11 @@ class _Loaded:
     def expanded(self, directories: Iterable[str]) -> tuple[str, ...]:
         """Return search directories with the loader's own tokens replaced."""
         origin = "$SNAP/" + posixpath.dirname(self.entry.path)
-        triplet = TRIPLETS.get(self.linkage.machine[1], "")
         return tuple(
-            _LIB.sub(f"lib/{triplet}", _ORIGIN.sub(lambda _: origin, directory))
+            _LIB.sub(
+                f"lib/{self.linkage.machine[1]}",
+                _ORIGIN.sub(lambda _: origin, directory),
+            )
             for directory in directories
         )
 
@@ -229,9 +220,8 @@ class LibraryFinder:
     def _directories(self, loader: _Loaded) -> tuple[str, ...]:
         """Return where a loader looks, in its order (ld.so(8))."""
         linkage = loader.linkage
-        triplet = TRIPLETS.get(linkage.machine[1])
         folders = ["lib", "usr/lib"]
-        folders += [f"{folder}/{triplet}" for folder in folders if triplet is not None]
+        folders += [f"{folder}/{linkage.machine[1]}" for folder in folders]
         directories = (
             *loader.rpath,
             *self._search,

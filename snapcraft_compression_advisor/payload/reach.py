@@ -18,9 +18,9 @@ from functools import cached_property
 
 from ..core.units import KIB, MIB
 from ..squashfs.entry import EntryKind
-from .elf import readable_linkage
+from .elf import TRIPLETS, readable_linkage
 from .inventory import Entry
-from .linkage import LIBRARY_PATH, TRIPLETS
+from .linkage import LIBRARY_PATH
 from .paths import PathResolver
 from .snap_yaml import App
 from .source import Payload, is_far

@@ -29,7 +29,11 @@ _FLAGS = (
 )
 """It has no C library, which would take some hundred kilobytes to read and start."""
 
-_MACHINES = {"EM_X86_64": "amd64", "EM_AARCH64": "arm64", "EM_RISCV": "riscv64"}
+_MACHINES = {
+    "x86_64-linux-gnu": "amd64",
+    "aarch64-linux-gnu": "arm64",
+    "riscv64-linux-gnu": "riscv64",
+}
 _LAST_LINES = 6
 _EXECUTABLE = 0o755
 

@@ -16,25 +16,13 @@ from typing_extensions import Self
 from ..codecs import READERS
 from ..codecs.lzo import Lzo
 from ..codecs.xz import Xz
-from ..core.units import MIB
 from .contents import FRAGMENT_RECORD, ContentsReader
 from .entry import SUPERBLOCK_BYTES, ImageBlock, ImageEntry
-from .image_file import ImageFile, damaged, not_an_image
+from .image_file import ImageFile, damaged
 from .inodes import InodeTable
 from .metadata import MetadataReader, MetadataTable
-from .superblock import (
-    ABSENT_TABLE,
-    find_superblock,
-    parse_superblock,
-)
+from .superblock import ABSENT_TABLE, parse_superblock
 from .walk import Walk
-
-_SEARCHED_BYTES = MIB
-"""In front of an image; an AppImage's runtime has some 200 to 900 kB."""
-_IN_FRONT = (
-    "its squashfs image begins at byte {:,}, so it is no snap: snapd mounts files that "
-    "begin with their image"
-)
 
 _ID_BYTES = 4
 _REFERENCE_BYTES = 8
@@ -58,8 +46,6 @@ class Image:
         self.is_far = file.is_far
         self.image_bytes = file.size_bytes
         head = file.read(0, min(SUPERBLOCK_BYTES, file.size_bytes))
-        if start := _start_behind(file, head):
-            raise not_an_image(file.where, _IN_FRONT.format(start))
         self.superblock = parse_superblock(
             head, image_bytes=file.size_bytes, where=file.where
         )
@@ -187,10 +173,3 @@ class Image:
             msg = f"no bytes {offset} to {offset + length} of a {entry.kind.name}"
             raise ValueError(msg)
         return self._contents.file_range(entry.blocks, offset, length)
-
-
-def _start_behind(file: ImageFile, head: bytes) -> int | None:
-    """Return where an image begins that has something else in front of it."""
-    if find_superblock(head) == 0:
-        return None
-    return find_superblock(file.read(0, min(_SEARCHED_BYTES, file.size_bytes)))

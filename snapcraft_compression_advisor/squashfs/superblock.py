@@ -60,20 +60,6 @@ class Superblock:
         return bool(self.flags & 1 << 10)
 
 
-def find_superblock(content: bytes) -> int | None:
-    """Return where something begins that looks like an image; None if nothing does.
-
-    At the start, a magic number is enough: what else is wrong there is an error.
-    """
-    magic, version = struct.pack("<I", _MAGIC), struct.pack("<2H", *_VERSION)
-    if content.startswith((magic, struct.pack(">I", _MAGIC))):
-        return 0
-    start = content.find(magic)
-    while start > 0 and content[start + 28 : start + 32] != version:
-        start = content.find(magic, start + 1)
-    return start if start > 0 else None
-
-
 def _check_kind(raw: bytes, where: str) -> None:
     """Refuse what isn't a squashfs image of version 4.0."""
     if len(raw) < SUPERBLOCK_BYTES:

@@ -43,13 +43,13 @@ _ELF_NAME = re.compile(r".*\.(?:so(?:\.[\d.]+)?|node)|(?:.*/)?s?bin/[^/]+")
 _MOST_ELF_FILES = 4096
 """Whose machine is looked at; more programs and libraries than any snap has."""
 _RUN_BY = {
-    "amd64": {"EM_X86_64", "EM_386"},
-    "i386": {"EM_386"},
-    "arm64": {"EM_AARCH64", "EM_ARM"},
-    "armhf": {"EM_ARM"},
-    "ppc64el": {"EM_PPC64"},
-    "riscv64": {"EM_RISCV"},
-    "s390x": {"EM_S390"},
+    "amd64": {"x86_64-linux-gnu", "i386-linux-gnu"},
+    "i386": {"i386-linux-gnu"},
+    "arm64": {"aarch64-linux-gnu", "arm-linux-gnueabihf"},
+    "armhf": {"arm-linux-gnueabihf"},
+    "ppc64el": {"powerpc64le-linux-gnu"},
+    "riscv64": {"riscv64-linux-gnu"},
+    "s390x": {"s390x-linux-gnu"},
 }
 """Machines whose programs an architecture's kernel runs, as Debian names them."""
 

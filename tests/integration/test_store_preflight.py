@@ -172,7 +172,7 @@ def test_bytes_behind_the_image_are_found(tree: Path, tmp_path: Path) -> None:
 def test_image_at_an_offset_is_no_snap(tree: Path, tmp_path: Path) -> None:
     image = tmp_path / "image"
     mksquashfs(tree, image, *SNAP_OPTIONS, "-offset", "4096")
-    with pytest.raises(BadDataError, match="begins at byte 4,096"):
+    with pytest.raises(BadDataError, match="not a squashfs image"):
         findings(image)
 
 

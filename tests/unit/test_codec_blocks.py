@@ -22,7 +22,6 @@ from snapcraft_compression_advisor.codecs.codec import (
     METADATA_BLOCK_BYTES,
 )
 from snapcraft_compression_advisor.codecs.library import OUTPUT
-from snapcraft_compression_advisor.codecs.xz import xz_stream
 from snapcraft_compression_advisor.core.errors import BadDataError
 
 if TYPE_CHECKING:
@@ -109,17 +108,6 @@ def dictionary_code(stream: bytes) -> int:
 def test_the_dictionary_of_xz_is_a_full_block_also_for_a_tail(block_bytes: int) -> None:
     written = present("xz").compress(TEXT[:3000], block_bytes=block_bytes)
     assert 1 << dictionary_code(written) // 2 + 12 == block_bytes
-
-
-@pytest.mark.parametrize(
-    ("dictionary_bytes", "code"),
-    [(4096, 0), (4097, 1), (6144, 1), (8192, 2), (12288, 3), (131072, 10), (2**20, 16)],
-)
-def test_a_stream_names_the_smallest_dictionary_that_fits(
-    dictionary_bytes: int, code: int
-) -> None:
-    stream = xz_stream(TEXT[:3000], dictionary_bytes=dictionary_bytes)
-    assert dictionary_code(stream) == code
 
 
 @pytest.mark.parametrize("name", [*CODECS, "lzma"])
@@ -225,25 +213,3 @@ def test_a_legacy_lzma_block_cut_short_is_refused() -> None:
     for length in range(len(block) - 20):
         with pytest.raises(BadDataError):
             READERS["lzma"].decompress(block[:length], max_bytes=4000)
-
-
-@given(block=raw_blocks, block_bytes=st.sampled_from([4096, 8192, 12288, 1 << 20]))
-def test_python_s_lzma_can_be_laid_out_as_a_readable_stream(
-    block: bytes, block_bytes: int
-) -> None:
-    stream = xz_stream(block, dictionary_bytes=block_bytes)
-    assert lzma.decompress(stream) == block
-    assert CODECS["xz"].decompress(stream, max_bytes=len(block)) == block
-
-
-@given(block=raw_blocks, block_bytes=st.sampled_from([4096, 8192, 12288, 1 << 20]))
-def test_python_s_lzma_laid_out_is_as_long_as_liblzma_s_stream(
-    block: bytes, block_bytes: int
-) -> None:
-    codec = present("xz")
-    if not codec.exact:
-        pytest.skip("liblzma is missing, there is nothing to compare with")
-    dictionary_bytes = max(block_bytes, len(block))
-    stream = xz_stream(block, dictionary_bytes=dictionary_bytes)
-    written = codec.compress(block, block_bytes=block_bytes)
-    assert len(written) == min(len(stream), len(block))

@@ -59,10 +59,10 @@ def test_32_bits_and_the_other_byte_order_are_read() -> None:
     assert linkage.needed == ("liba.so.1",)
 
 
-def test_machines_have_their_names_of_the_abi() -> None:
+def test_machines_have_their_names_of_debian() -> None:
     linkage = linkage_of(make_elf(machine=EM_AARCH64))
     assert linkage is not None
-    assert linkage.machine == (64, "EM_AARCH64")
+    assert linkage.machine == (64, "aarch64-linux-gnu")
 
 
 def test_machines_without_snaps_differ_from_each_other() -> None:
@@ -141,7 +141,7 @@ def test_section_headers_are_not_read() -> None:
     elf = read_elf(read, size_bytes=len(content))
     assert elf is not None
     elf.linkage()
-    assert max(ends) < 2_000
+    assert max(ends) < 10_000
 
 
 def test_dynamic_names_are_those_of_libraries_and_symbols() -> None:

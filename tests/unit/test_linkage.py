@@ -43,7 +43,7 @@ def test_headers_of_the_loader_are_read() -> None:
     elf = elf_in(content)
     assert elf is not None
     linkage = elf.linkage()
-    assert linkage.machine == (64, "EM_X86_64")
+    assert linkage.machine == (64, "x86_64-linux-gnu")
     assert linkage.interpreter == "/lib64/ld-linux-x86-64.so.2"
     assert linkage.needed == ("liba.so.1", "libb.so")
     assert linkage.rpath == ("$ORIGIN/../lib", "/opt")

@@ -13,7 +13,6 @@ from snapcraft_compression_advisor import codecs
 from snapcraft_compression_advisor.core.errors import BadDataError
 from snapcraft_compression_advisor.squashfs import metadata
 from snapcraft_compression_advisor.squashfs.entry import SUPERBLOCK_BYTES
-from snapcraft_compression_advisor.squashfs.image import Image
 from snapcraft_compression_advisor.squashfs.image_file import ImageFile
 from snapcraft_compression_advisor.squashfs.metadata import MetadataReader
 from snapcraft_compression_advisor.squashfs.superblock import parse_superblock
@@ -77,16 +76,6 @@ def test_a_big_endian_image_is_named_as_such() -> None:
     struct.pack_into(">2H", raw, 28, 3, 1)
     with pytest.raises(BadDataError, match=r"big-endian squashfs version 3\.1"):
         parse_superblock(bytes(raw), image_bytes=1000, where="x")
-
-
-def test_image_behind_something_else_is_named_with_its_place(tmp_path: Path) -> None:
-    path = tmp_path / "app.snap"
-    path.write_bytes(b"\x7fELF hsqs" + bytes(200_000) + superblock() + bytes(2_000))
-    with pytest.raises(BadDataError, match="begins at byte 200,009, so it is no snap"):
-        Image.open(path)
-    path.write_bytes(b"\x7fELF hsqs" + bytes(200_000))
-    with pytest.raises(BadDataError, match="not a squashfs image"):
-        Image.open(path)
 
 
 @pytest.fixture
