@@ -12,9 +12,9 @@ from statistics import median
 PACKAGE = "snapcraft_compression_advisor"
 ROOM_LINES = {
     "core": 1_360,
-    "codecs": 1_070,
-    "squashfs": 1_640,
-    "payload": 4_620,
+    "codecs": 960,
+    "squashfs": 1_600,
+    "payload": 4_500,
     "trial": 1_970,
     "devices": 980,
     "launch": 1_570,
@@ -37,8 +37,8 @@ ROOM_LINES = {
 """Of the package's rooms, without those inside that have a limit of their own."""
 
 TREES = {
-    PACKAGE: (53_150, 285),
-    "tests": (46_700, 225),
+    PACKAGE: (52_900, 282),
+    "tests": (46_640, 225),
     "study": (11_190, 63),
     "benchmarks": (2_670, 16),
 }

@@ -29,11 +29,7 @@ _FLAGS = (
 )
 """It has no C library, which would take some hundred kilobytes to read and start."""
 
-_MACHINES = {
-    "x86_64-linux-gnu": "amd64",
-    "aarch64-linux-gnu": "arm64",
-    "riscv64-linux-gnu": "riscv64",
-}
+_MACHINES = {"x86_64": "amd64", "aarch64": "arm64"}
 _LAST_LINES = 6
 _EXECUTABLE = 0o755
 
@@ -74,7 +70,7 @@ def _check_machine(target: Path, snap: SnapMetadata, words: Sequence[str]) -> No
         lambda offset, length: content[offset : offset + length],
         size_bytes=len(content),
     )
-    machine = elf.linkage().machine[1] if elf else None
+    machine = elf.linkage().machine[1].partition("-")[0] if elf else None
     made_for = _MACHINES.get(machine or "", machine)
     if snap.architectures and not {made_for, "all"} & set(snap.architectures):
         message = f"{' '.join(words)} makes programs for {made_for}"
