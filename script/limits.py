@@ -37,8 +37,8 @@ ROOM_LINES = {
 """Of the package's rooms, without those inside that have a limit of their own."""
 
 TREES = {
-    PACKAGE: (52_900, 282),
-    "tests": (46_640, 225),
+    PACKAGE: (52_890, 282),
+    "tests": (46_410, 225),
     "study": (11_190, 63),
     "benchmarks": (2_670, 16),
 }

@@ -1,10 +1,13 @@
-"""Project files in the variety of those that people write, made from a number."""
+"""Project files in the variety of those that people write."""
 
 from __future__ import annotations
 
-import random
+from typing import TYPE_CHECKING
 
-NUMBER = 240
+from hypothesis import strategies as st
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _HEADS = (
     "",
@@ -30,18 +33,17 @@ _COMMENTS = (
     "    # indented by hand\n",
     "#\n#\ttabbed: comment\n",
 )
-_DECLARED = (
-    None,
-    None,
+VALUES = (
     "compression: xz",
     "compression: lzo   # was: xz",
     "compression:    'xz'",
     '"compression": "lzo" # quoted',
     "'compression' : xz",
     "compression:\n  xz",
-    "compression: ~",
     "compression: lzo  ",
 )
+"""The key with a value; behind them in :data:`_DECLARED`, none and null."""
+_DECLARED = (*VALUES, "", "compression:", "compression: ~")
 _KEYS: tuple[tuple[str, ...], ...] = (
     ("name: demo", "name: 'demo' # it's", 'name: "demo"'),
     ("base: core24", "base:   core22  # LTS", "base: !!str core24"),
@@ -109,23 +111,18 @@ _KEYS: tuple[tuple[str, ...], ...] = (
 )
 
 
-def shape(number: int) -> bytes:
-    """Return one project file; the same for the same number."""
-    chance = random.Random(number)
-    blocks = [chance.choice(key) for key in _KEYS if chance.random() < 0.8]
-    blocks = blocks or ["name: demo"]
-    if number % 3 == 0:
-        chance.shuffle(blocks)
-    declared = chance.choice(_DECLARED)
-    if declared is not None:
-        blocks.insert(chance.randint(0, len(blocks)), declared)
+@st.composite
+def project_files(draw: st.DrawFn, declared: Sequence[str] = _DECLARED) -> bytes:
+    """Return a project file, with or without the key."""
+    keys = draw(st.lists(st.sampled_from(_KEYS), min_size=1, unique=True))
+    blocks = [draw(st.sampled_from(key)) for key in keys]
+    if key := draw(st.sampled_from(declared)):
+        blocks.insert(draw(st.integers(0, len(blocks))), key)
     body = "".join(
-        chance.choice(_COMMENTS) + block.rstrip("\n") + "\n" for block in blocks
+        draw(st.sampled_from(_COMMENTS)) + block.rstrip("\n") + "\n" for block in blocks
     )
-    if chance.random() < 0.1:
-        body = body.rstrip("\n")  # no line break at the end
-    else:
-        body += chance.choice(_TAILS)
-    text = chance.choice(_HEADS) + body
-    text = text.replace("\n", chance.choice(["\n", "\n", "\r\n", "\r"]))
-    return (chance.choice(["", "", "", "\ufeff"]) + text).encode()
+    text = draw(st.sampled_from(_HEADS)) + body + draw(st.sampled_from(_TAILS))
+    if draw(st.booleans()):
+        text = text.rstrip("\n")  # no line break at the end
+    text = text.replace("\n", draw(st.sampled_from(["\n", "\r\n", "\r"])))
+    return (draw(st.sampled_from(["", "\ufeff"])) + text).encode()

@@ -147,13 +147,6 @@ EXAMPLE = DocumentKind(
 )
 
 
-def test_document_is_read_from_yaml_and_from_json(tmp_path: Path) -> None:
-    path = tmp_path / "x.yaml"
-    path.write_text("number: 3\n")
-    assert EXAMPLE.parse_yaml(EXAMPLE.read(path), where="x").number == 3
-    assert EXAMPLE.parse_json(b'{"number": 3}', where="x").number == 3
-
-
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
@@ -233,24 +226,11 @@ def test_keys_of_another_json_are_not_named() -> None:
     assert "password" not in f"{bad.value} {bad.value.details}"
 
 
-@pytest.mark.parametrize(
-    ("count", "text"),
-    [
-        (0, "0 B"),
-        (999, "999 B"),
-        (1000, "1.0 kB"),
-        (134_852_608, "134.9 MB"),
-        (-1500, "-1.5 kB"),
-        (2_340_000_000, "2.34 GB"),
-    ],
-)
-def test_bytes_print_in_decimal_units(count: int, text: str) -> None:
-    assert format_bytes(count) == text
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [(0.0, "0.00 s"), (0.254, "0.25 s"), (9.994, "9.99 s"), (12.34, "12.3 s")],
-)
-def test_seconds_print_to_a_hundredth_below_ten(seconds: float, text: str) -> None:
-    assert format_seconds(seconds) == text
+def test_figures_print_in_decimal_units_and_hundredths_below_ten() -> None:
+    sizes = (999, 1000, -1500, 2_340_000_000)
+    assert [*map(format_bytes, sizes)] == ["999 B", "1.0 kB", "-1.5 kB", "2.34 GB"]
+    assert [*map(format_seconds, (0.254, 9.994, 12.34))] == [
+        "0.25 s",
+        "9.99 s",
+        "12.3 s",
+    ]

@@ -28,7 +28,6 @@ from snapcraft_compression_advisor.lint.rules.regressions import DELTA_RULES
 from snapcraft_compression_advisor.payload.inventory import Inventory
 from snapcraft_compression_advisor.payload.snap_yaml import (
     SnapMetadata,
-    parse_snap_yaml,
 )
 from snapcraft_compression_advisor.refresh import estimate
 from snapcraft_compression_advisor.refresh.changes import ChangeKind, FileChange
@@ -64,12 +63,6 @@ def said(old: Mapping[str, object], new: Mapping[str, object]) -> str:
         build.path = Path(name)
         builds.append(build)
     return " ".join(oddities(*builds, changed=True))
-
-
-def test_version_may_be_what_yaml_makes_of_it() -> None:
-    text = b"name: hello\nversion: 2026-11-23\n"
-    assert parse_snap_yaml(text, where="snap.yaml").version == "2026-11-23"
-    assert parse_snap_yaml(b"name: hello\nversion: 1.5\n", where="x").version == "1.5"
 
 
 def test_builds_for_other_devices_are_noticed() -> None:
@@ -237,11 +230,6 @@ def test_each_reason_takes_one_line(refresh: Refresh, kind: ChangeKind) -> None:
     many = [make_change("a", kind)] * 3000
     text = print_text(refresh_page(replace(refresh, files=many, notes=[])))
     assert re.search(r"\n  1.50 GB  3,000 files: .+\n\nDetails:    -v\n", text)
-
-
-def test_headline_says_that_there_is_nothing_to_download(refresh: Refresh) -> None:
-    page = refresh_page(replace(refresh, is_needed=False))
-    assert page.headline.endswith(": nothing to download, both builds are the same")
 
 
 def test_comment_has_the_same_answer_and_one_fold(refresh: Refresh) -> None:

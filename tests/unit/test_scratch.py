@@ -101,10 +101,6 @@ def test_what_is_still_mounted_is_not_removed(
     assert (left / "root/file").exists()
 
 
-def test_place_that_is_not_there_has_no_leftovers(tmp_path: Path) -> None:
-    remove_leftovers(tmp_path / "no")
-
-
 def test_directory_without_locks_is_never_taken_for_a_leftover(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

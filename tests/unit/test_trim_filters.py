@@ -55,16 +55,24 @@ def test_craft_parts_leaves_out_these_files_and_no_others(
         assert primed(Path(folder), found) == everything - gone
 
 
-def test_whole_directory_is_one_filter() -> None:
-    inventory = make_inventory({"usr/share/doc/a/x": 1, "usr/share/doc/b": 1, "bin": 1})
-    assert filters_of({"usr/share/doc/a/x", "usr/share/doc/b"}, inventory) == ("usr",)
+DOCS = [f"usr/share/doc/{name}/changelog.gz" for name in "abc"]
+VERSIONS = ["lib/libx.so", "lib/libx.so.1", "lib/libx.so.1.2", "lib/liby.so.1"]
 
 
-def test_files_alike_in_several_directories_are_one_filter() -> None:
-    gone = {f"usr/share/doc/{name}/changelog.gz" for name in "abc"}
-    kept = {f"usr/share/doc/{name}/copyright" for name in "abc"}
+@pytest.mark.parametrize(
+    ("gone", "kept", "filters"),
+    [
+        (["usr/share/doc/a/x", "usr/share/doc/b"], ["bin"], ("usr",)),
+        (DOCS, [f"usr/share/doc/{n}/x" for n in "abc"], ("usr/share/doc/**/*.gz",)),
+        (VERSIONS, ["lib/libz.so.1", "lib/liby.so"], ("lib/libx.so*", "lib/liby.so.1")),
+    ],
+    ids=["a whole directory", "alike in several", "versions of a library"],
+)
+def test_files_are_few_filters(
+    gone: list[str], kept: list[str], filters: tuple[str, ...]
+) -> None:
     inventory = make_inventory(dict.fromkeys((*gone, *kept), 1))
-    assert filters_of(gone, inventory) == ("usr/share/doc/**/*.gz",)
+    assert filters_of(gone, inventory) == filters
 
 
 def test_pattern_leaves_out_no_file_of_the_part_that_the_snap_lacks() -> None:
@@ -72,13 +80,6 @@ def test_pattern_leaves_out_no_file_of_the_part_that_the_snap_lacks() -> None:
     gone = {"lib/a.la", "lib/b.la"}
     assert filters_of(gone, inventory) == ("lib/*.la",)
     assert filters_of(gone, inventory, present={"lib/z.la"}) == ("lib/a.la", "lib/b.la")
-
-
-def test_versions_of_a_library_are_one_filter() -> None:
-    gone = {"lib/libx.so", "lib/libx.so.1", "lib/libx.so.1.2", "lib/liby.so.1"}
-    others = {"lib/libz.so.1": 1, "lib/liby.so": 1}
-    inventory = make_inventory({**dict.fromkeys(gone, 1), **others})
-    assert filters_of(gone, inventory) == ("lib/libx.so*", "lib/liby.so.1")
 
 
 PROJECT = """\
@@ -101,37 +102,42 @@ apps:
 """
 
 
+PART = "parts:\n  app:\n    plugin: nil"
+CRLF = "parts:\r\n  app:\r\n    prime:\r\n    - -a\r\n"
+
+
 def added(text: str, filters: dict[str, list[str]]) -> str:
     return add_filters(text.encode(), filters, where="snapcraft.yaml").decode()
 
 
-def test_list_gets_more_items_and_comments_stay() -> None:
-    expected = PROJECT.replace(
-        "# not needed\n", "# not needed\n      - '-usr/share/doc'\n"
-    )
-    assert added(PROJECT, {"app": ["usr/share/doc", "usr/include"]}) == expected
-
-
-def test_part_without_a_list_gets_one_at_its_end() -> None:
-    expected = PROJECT.replace(
-        "[libfoo]\n", "[libfoo]\n    prime:\n      - '-usr/share/man'\n"
-    )
-    assert added(PROJECT, {"deps": ["usr/share/man"]}) == expected
-
-
-def test_present_filters_change_nothing() -> None:
-    content = PROJECT.encode()
-    assert add_filters(content, {"app": ["usr/include"]}, where="x") is content
-
-
-def test_last_line_without_a_break_gets_one() -> None:
-    text = "parts:\n  app:\n    plugin: nil"
-    assert added(text, {"app": ["a"]}) == f"{text}\n    prime:\n      - '-a'\n"
-
-
-def test_line_breaks_are_those_of_the_file() -> None:
-    text = "parts:\r\n  app:\r\n    prime:\r\n    - -a\r\n"
-    assert added(text, {"app": ["b"]}) == text + "    - '-b'\r\n"
+@pytest.mark.parametrize(
+    ("before", "part", "filters", "after"),
+    [
+        (
+            PROJECT,
+            "app",
+            ["usr/share/doc", "usr/include"],
+            PROJECT.replace(
+                "# not needed\n", "# not needed\n      - '-usr/share/doc'\n"
+            ),
+        ),
+        (
+            PROJECT,
+            "deps",
+            ["usr/man"],
+            PROJECT.replace("[libfoo]\n", "[libfoo]\n    prime:\n      - '-usr/man'\n"),
+        ),
+        (PROJECT, "app", ["usr/include"], PROJECT),
+        (f"{PART}\n", "app", ["a"], f"{PART}\n    prime:\n      - '-a'\n"),
+        (PART, "app", ["a"], f"{PART}\n    prime:\n      - '-a'\n"),
+        (CRLF, "app", ["b"], f"{CRLF}    - '-b'\r\n"),
+    ],
+    ids=["list", "no list", "nothing new", "end", "no line break", "CRLF"],
+)
+def test_filters_are_whole_lines_and_all_else_stays(
+    before: str, part: str, filters: list[str], after: str
+) -> None:
+    assert added(before, {part: filters}) == after
 
 
 @pytest.mark.parametrize(
