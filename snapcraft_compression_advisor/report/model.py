@@ -13,6 +13,9 @@ from ..core.units import Figure
 Tone = Literal["change", "keep", "no-benefit", "undecided", "measured"]
 """How a headline looks; its words say the same."""
 
+Severity = Literal["error", "warning", "info"]
+"""How the word before a point of a list looks."""
+
 Cell = str | Figure
 Spec = dict[str, Any]
 """JSON of Vega or Vega-Lite: its shape is theirs to define."""
@@ -67,12 +70,11 @@ class Entry:
     """A point of a list, such as a finding.
 
     :param mark: a word before it.
-    :param tone: of that word: error, warning or info.
     :param details: lines below it.
     """
 
     mark: str
-    tone: str = "info"
+    tone: Severity = "info"
     title: str
     text: str = ""
     details: tuple[str, ...] = ()

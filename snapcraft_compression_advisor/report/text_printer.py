@@ -44,11 +44,8 @@ def _headline(page: Page, style: TextStyle) -> Iterator[str]:
     tone = page.tone
     line = style.bold(text) if tone == "measured" else style.verdict(tone, text)
     if not note:
-        yield from (
-            wrapped(text, style.wrap_columns, rest=_INDENT)
-            if (len(text) > style.wrap_columns)
-            else [line]
-        )
+        is_long = len(text) > (style.columns or len(text))
+        yield from wrapped(text, style.columns, rest=_INDENT) if is_long else [line]
     elif len(text) + 2 + len(note) <= style.wrap_columns:
         yield f"{line}{' ' * max(2, _NOTE_COLUMN - len(text))}{note}"
     else:
@@ -60,9 +57,8 @@ def section_lines(section: Section, style: TextStyle) -> Iterator[str]:
     """Yield a section: title, sentences, tables, points, what to type."""
     if section.title:
         origin = f" ({section.origin.rstrip('.').lower()})" if section.origin else ""
-        first, *others = wrapped(f"{section.title}{origin}", style.wrap_columns)
-        yield style.bold(first)
-        yield from map(style.bold, others)
+        title = printable(f"{section.title}{origin}")
+        yield from map(style.bold, wrapped(title, style.columns))
     for text in section.sentences:
         yield from _wrapped(text, style)
     for number, table in enumerate(section.tables):
@@ -79,13 +75,17 @@ def section_lines(section: Section, style: TextStyle) -> Iterator[str]:
 
 def _wrapped(text: str, style: TextStyle, indent: str = _INDENT) -> list[str]:
     return wrapped(
-        printable(text), style.wrap_columns, first=indent, rest=f"{indent}{_INDENT}"
+        printable(text), style.columns, first=indent, rest=f"{indent}{_INDENT}"
     )
 
 
 def _entry(entry: Entry, style: TextStyle) -> Iterator[str]:
     text = f"{entry.mark} {entry.title}{': ' if entry.text else ''}{entry.text}"
-    yield from _wrapped(text.strip(), style)
+    first, *others = _wrapped(text.strip(), style)
+    if entry.mark:
+        mark = printable(entry.mark)
+        first = first.replace(mark, style.severe(entry.tone, mark), 1)
+    yield from (first, *others)
     for each in entry.details:
         yield from _wrapped(each, style, indent=3 * _INDENT)
 

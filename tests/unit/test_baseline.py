@@ -253,11 +253,12 @@ def test_text_shows_what_counts_in_full_and_the_rest_in_brief() -> None:
     short = rendered("text", result)
     assert "Against base.json: 1 new finding, 1 moved, 1 gone.\n" in short
     text = rendered("text", result, TextStyle(verbose=True))
-    assert "error SCA201 cold-start-budget\n" in text
-    assert "8 files take" not in text
+    assert "  error SCA201 cold-start-budget: A cold launch" in text
     assert "Against base.json: 1 new finding, 1 moved, 1 gone.\n" in text
-    assert "  moved: SCA302 debug-symbols: lib/a.so -> lib/x/a.so\n" in text
-    assert "  gone: SCA101 lzo-would-gain: snap/snapcraft.yaml\n" in text
+    assert "SCA302 debug-symbols: lib/x/a.so: " in text
+    assert " (moved from lib/a.so)\n" in text
+    assert "image with xz: 2.3 MB" not in text
+    assert "  gone SCA101 lzo-would-gain: With lzo" in text
 
 
 def test_json_and_sarif_say_each_state() -> None:

@@ -17,8 +17,7 @@ from ..markdown_printer import print_markdown
 from ..model import Entry, Page, Section
 from .phrases import (
     changed_table,
-    details,
-    place,
+    entry,
     states_text,
     summary,
     unchecked_lines,
@@ -28,7 +27,7 @@ from .phrases import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ...lint.finding import Finding, LintedPayload
+    from ...lint.finding import Finding, LintedPayload, LintReport
     from . import Findings
 
 COMMENT_MARK = "<!-- compression-advisor -->"
@@ -38,7 +37,15 @@ SHOWN_FINDINGS = 3
 
 def render(findings: Findings) -> str:
     """Return the findings as Markdown; against a baseline, a comment."""
-    report = findings.report
+    mark = f"{COMMENT_MARK}\n" if findings.report.against is not None else ""
+    return mark + print_markdown(findings_page(findings.report))
+
+
+def findings_page(report: LintReport, *, in_full: bool = False) -> Page:
+    """Return findings: of each payload the three that matter most, then the rest.
+
+    :param in_full: whether the text shows all of them with what they rest on.
+    """
     headline = f"compression-advisor: {summary(report)}"
     sentences: tuple[str, ...] = ()
     if report.against is not None:
@@ -46,19 +53,21 @@ def render(findings: Findings) -> str:
         headline = f"compression-advisor: {verdict.lower()}"
         states = f"Against {report.against}: {states_text(report)}."
         sentences = (f"{verdict}: {why}. {states}",)
-    page = Page(
+    return Page(
         title="Lint findings",
         headline=headline,
         sections=(
             Section(short=True, sentences=sentences),
-            *(section for each in report.payloads for section in _sections(each)),
+            *(
+                section
+                for each in report.payloads
+                for section in _sections(each, in_full=in_full)
+            ),
         ),
     )
-    mark = f"{COMMENT_MARK}\n" if report.against is not None else ""
-    return mark + print_markdown(page)
 
 
-def _sections(payload: LintedPayload) -> Iterator[Section]:
+def _sections(payload: LintedPayload, *, in_full: bool) -> Iterator[Section]:
     name = f"{payload.snap_name}: " if payload.snap_name.strip() else ""
     title = f"{name}{payload.path}"
     if payload.error is not None:
@@ -69,13 +78,14 @@ def _sections(payload: LintedPayload) -> Iterator[Section]:
     counting = sorted((each for each in payload.findings if each.counts), key=_weight)
     table = changed_table(payload)
     difference = payload.baseline.difference if payload.baseline else None
+    folded = [*_folded(payload, counting)]
+    shown = [*map(entry, counting[:SHOWN_FINDINGS]), *_more(counting)]
     yield Section(
         title=title,
         short=True,
         tables=(table,) if table else (),
         entries=(
-            *(_entry(each) for each in counting[:SHOWN_FINDINGS]),
-            *_more(counting),
+            *(folded if in_full else shown),
             *(
                 Entry(mark="not checked", title=rules, text=why)
                 for rules, why in unchecked_lines(payload)
@@ -86,8 +96,7 @@ def _sections(payload: LintedPayload) -> Iterator[Section]:
             *(cause_sentences(difference) if difference else ()),
         ),
     )
-    folded = [*_folded(payload, counting)]
-    if folded:
+    if folded and not in_full:
         yield Section(title=f"What the findings of {title} rest on", entries=(*folded,))
     if difference is not None:
         yield Section(sentences=(counts_text(difference.files),))
@@ -113,27 +122,13 @@ def _weight(finding: Finding) -> tuple[int, bool, bool]:
     return SEVERITIES.index(finding.severity), finding.undecided, not changed
 
 
-def _entry(finding: Finding, state: str = "", *, in_full: bool = False) -> Entry:
-    where, was = finding.location, finding.was
-    if not state and was is not None:
-        state = f"was {'undecided' if was.undecided else was.severity}"
-    at = "" if where.kind == "image" else f"{place(where)}: "
-    known = f" ({state})" if state else ""
-    return Entry(
-        mark="undecided" if finding.undecided else finding.severity,
-        title=f"{finding.rule} {finding.name}",
-        text=f"{at}{finding.message}{known}",
-        details=tuple(details(finding)) if in_full else (),
-    )
-
-
 def _folded(payload: LintedPayload, counting: list[Finding]) -> Iterator[Entry]:
     """Yield all findings with what they rest on, then those that were known before."""
-    yield from (_entry(each, in_full=True) for each in counting)
+    yield from (entry(each, in_full=True) for each in counting)
     for each in payload.findings:
         if not each.counts:
             moved = each.state == "moved" and each.was is not None
             was = f"moved from {each.was.location.path}" if moved and each.was else ""
-            yield _entry(each, was or "known before")
+            yield entry(each, was or "known before")
     for gone in payload.gone:
         yield Entry(mark="gone", title=f"{gone.rule} {gone.name}", text=gone.message)

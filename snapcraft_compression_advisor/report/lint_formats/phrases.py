@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from ...core.printable import printable
 from ...core.units import counted, first_of, size
 from ...diff.figures import image_change, launch_changes
+from ...lint.finding import MOST_FILES
 from ...lint.rule import delta_name
 from ...lint.run import SEVERITIES, failing
 from ..diff import Row, figure_table
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
 SCHEME = "compressionAdvisor/v2"
 """Changes when the same finding would get another fingerprint."""
+_NAMED_FILES = 10
 
 
 def place(location: Location) -> str:
@@ -62,9 +65,10 @@ def details(finding: Finding) -> list[str]:
     lines = [*map(figure, finding.evidence)]
     if finding.files:
         label = "file" if len(finding.files) == 1 else "files"
-        lines.append(
-            f"{label}: {first_of([printable(name) for name in finding.files])}"
-        )
+        if len(finding.files) == MOST_FILES:  # where a rule stops
+            label = f"the first {MOST_FILES} files"
+        names = [printable(name) for name in finding.files]
+        lines.append(f"{label}: {first_of(names, _NAMED_FILES)}")
     if finding.fix is not None:
         lines.append(f"{fix_label(finding.fix)}: {printable(finding.fix.description)}")
     return lines
@@ -216,36 +220,41 @@ def _digest(parts: list[str]) -> str:
     return hashlib.sha256(json.dumps(parts).encode("ascii")).hexdigest()
 
 
+def entry(finding: Finding, state: str = "", *, in_full: bool = False) -> Entry:
+    """Return a finding as a point of a list; in full, with what it rests on.
+
+    :param state: against a baseline; by default, whether it was less severe.
+    """
+    where, was = finding.location, finding.was
+    if not state and was is not None:
+        state = f"was {'undecided' if was.undecided else was.severity}"
+    at = "" if where.kind == "image" else f"{place(where)}: "
+    known = f" ({state})" if state else ""
+    return Entry(
+        mark="undecided" if finding.undecided else finding.severity,
+        tone="info" if finding.undecided else finding.severity,
+        title=f"{finding.rule} {finding.name}",
+        text=f"{at}{finding.message}{known}",
+        details=tuple(details(finding)) if in_full else (),
+    )
+
+
 def findings_sections(linted: LintedPayload) -> Iterator[Section]:
     """Yield lint's findings by title, and the rules that couldn't look; then all."""
-    entries = tuple(
-        Entry(
-            mark="undecided" if each.undecided else each.severity,
-            tone="info" if each.undecided else each.severity,
-            title=f"{each.rule} {each.name}",
-        )
-        for each in linted.findings
-    )
-    unable = tuple(
+    found = linted.findings
+    unable = (
         Entry(mark="not checked", title=f"{each.rule} {each.name}", text=each.why)
         for each in linted.unchecked
     )
-    none = () if entries else ("Nothing found.",)
     yield Section(
-        title="Lint findings", opened=True, sentences=none, entries=(*entries, *unable)
+        title="Lint findings",
+        opened=True,
+        sentences=() if found else ("Nothing found.",),
+        entries=(*(replace(entry(each), text="") for each in found), *unable),
     )
-    if entries:
+    if found:
         yield Section(
             title="What the findings rest on",
             origin="Each figure says how it is known.",
-            entries=tuple(
-                Entry(
-                    mark=entry.mark,
-                    tone=entry.tone,
-                    title=entry.title,
-                    text=each.message,
-                    details=tuple(details(each)),
-                )
-                for entry, each in zip(entries, linted.findings, strict=True)
-            ),
+            entries=tuple(entry(each, in_full=True) for each in found),
         )
