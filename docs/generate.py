@@ -9,19 +9,23 @@ from command_pages import render_command_reference, render_man_page
 from completion import render_bash_completion
 from glossary_links import with_glossary_links
 from settings_page import render_settings_page
-from snapcraft_compression_advisor.cli.listings import SCHEMAS, schema_of
+from snapcraft_compression_advisor.cli.listings import SCHEMAS, rule_page, schema_of
 from snapcraft_compression_advisor.lint.rules import ALL_RULES
-from snapcraft_compression_advisor.report.rule_pages import (
-    render_rule_index,
-    render_rule_page,
-)
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from snapcraft_compression_advisor.lint.rule import Rule
 
 FOLDER = Path(__file__).parent
+_FAMILIES = {
+    "SCA1": "Compression",
+    "SCA2": "Launch",
+    "SCA3": "Size",
+    "SCA4": "Compatibility",
+    "SCA5": "Store",
+    "SCA6": "Regression",
+}
 
 
 def generated_files() -> Mapping[str, str]:
@@ -34,7 +38,7 @@ def generated_files() -> Mapping[str, str]:
         "../share/bash-completion/completions/compression-advisor": (
             render_bash_completion()
         ),
-        "rules/README.md": render_rule_index(ALL_RULES),
+        "rules/README.md": _rule_index(ALL_RULES),
         **{
             f"rules/{rule.id}.md": with_glossary_links(_rule_page(rule))
             for rule in ALL_RULES
@@ -44,10 +48,25 @@ def generated_files() -> Mapping[str, str]:
 
 def _rule_page(rule: Rule) -> str:
     """Return a rule's page with links to its settings, which have a page."""
-    page = render_rule_page(rule).replace(", unless the policy says otherwise.", ".")
+    page = rule_page(rule).replace(", unless the policy says otherwise.", ".")
     text, _, options = page.partition("## Options\n")
     keys = ", ".join(f"`{key}`" for key in rule.text.options)
     return f"{text}[Settings](../reference/settings.md): {keys}.\n" if options else text
+
+
+def _rule_index(rules: Sequence[Rule]) -> str:
+    """Return the page that leads to those of all rules, in Markdown."""
+    blocks = ["# Rules"]
+    for family, title in _FAMILIES.items():
+        rows = (
+            f"| [{rule.id}]({rule.id}.md) | {rule.name} | {rule.severity} | "
+            f"{rule.text.summary} |"
+            for rule in rules
+            if rule.id.startswith(family)
+        )
+        head = ("| rule | name | severity | |", "|---|---|---|---|")
+        blocks += [f"## {family}: {title}", "\n".join((*head, *rows))]
+    return "\n\n".join(blocks) + "\n"
 
 
 def main() -> None:

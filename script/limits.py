@@ -29,16 +29,16 @@ ROOM_LINES = {
     "prefetch": 450,
     "lint": 3_540,
     "capture": 6_990,
-    "report": 5_980,
+    "report": 5_570,
     "fleet": 2_310,
-    "cli": 3_600,
+    "cli": 3_610,
     "host": 1_970,
 }
 """Of the package's rooms, without those inside that have a limit of their own."""
 
 TREES = {
-    PACKAGE: (52_890, 282),
-    "tests": (46_410, 225),
+    PACKAGE: (52_510, 279),
+    "tests": (46_220, 225),
     "study": (11_190, 63),
     "benchmarks": (2_670, 16),
 }

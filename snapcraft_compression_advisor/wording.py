@@ -28,30 +28,18 @@ if TYPE_CHECKING:
     from .launch.launch_set import BlindReason
 
 _BLIND: Mapping[BlindReason, str] = {
-    "computed-command": "{where} starts a program whose name it computes",
-    "computed-import": "{where} loads modules whose names it computes",
-    "computed-program": "{where} starts other programs, whose names it computes",
-    "embedded-code": "{where} holds code that the advisor can't read",
-    "limit-reached": "there is more to follow than the search follows ({what})",
-    "syntax-error": "{where} can't be parsed",
-    "unfollowed-runtime": "{where} is written for {what}, which isn't followed",
     "unreached-window": "{where} says that the app opens windows, but the search found "
     "no toolkit that it loads",
+    "unfollowed-runtime": "{where} is written for {what}, which isn't followed",
+    "computed-command": "{where} starts a program whose name it computes",
+    "embedded-code": "{where} holds code that the advisor can't read",
+    "computed-import": "{where} loads modules whose names it computes",
+    "computed-program": "{where} starts other programs, whose names it computes",
+    "limit-reached": "there is more to follow than the search follows ({what})",
+    "syntax-error": "{where} can't be parsed",
     "unresolved-import": "{where} imports '{what}', whose package has no such file",
 }
-
-_WEIGHT: tuple[BlindReason, ...] = (
-    "unreached-window",
-    "unfollowed-runtime",
-    "computed-command",
-    "embedded-code",
-    "computed-import",
-    "computed-program",
-    "limit-reached",
-    "syntax-error",
-    "unresolved-import",
-)
-"""Reasons, the one that matters most first."""
+"""What a guess couldn't follow, by what that matters: the most first."""
 
 Figures: TypeAlias = "Growth | PaidAfter | Month | Saving | ColdStart | Decides"
 
@@ -109,7 +97,7 @@ def not_followed(
     :param spots: reason, place and what it is about of each, at least one.
     :param recorded: applications that stand in for what wasn't followed.
     """
-    reason, where, what = min(spots, key=lambda spot: _WEIGHT.index(spot[0]))
+    reason, where, what = min(spots, key=lambda spot: [*_BLIND].index(spot[0]))
     said = _BLIND[reason].format(where=printable(where), what=printable(what))
     others = f" (and {len(spots) - 1:,} more)" if len(spots) > 1 else ""
     covered = "so the interval is wide"

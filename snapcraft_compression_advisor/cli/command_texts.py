@@ -23,7 +23,6 @@ from .commands import (
     command_named,
     load_command,
     make_dispatcher,
-    split_command,
 )
 
 _MOST_COLUMNS = 88
@@ -207,17 +206,6 @@ def _short(argument: ArgumentText) -> str:
     )
     wide = len(label) >= _LABEL_COLUMNS
     return f"{label}\n{text}" if wide else f"{label}{text[len(label) :]}"
-
-
-def with_value(error: str, arguments: Sequence[str]) -> str:
-    """Return a parser's error, with what an option takes that has no value."""
-    name = command_named(split_command(arguments))
-    for each in read_command(name).arguments if name else ():
-        error = error.replace(
-            f"argument {'/'.join(each.names)}: expected one argument",
-            f"argument {', '.join(each.labels)}: the value is missing",
-        )
-    return error
 
 
 def _filled(text: str, *, indent: str = "") -> str:

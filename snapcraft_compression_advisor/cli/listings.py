@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
+from ..report.lines import wrapped
+from ..settings.settings import Settings
 from .commands import Arguments, Command, details, output_arguments
 from .write import write_output, write_page
+
+if TYPE_CHECKING:
+    from ..lint.rule import Rule
+
+_PAGE_COLUMNS = 88
+_NAME_COLUMNS = 26
 
 
 class DevicesCommand(Command):
@@ -60,16 +68,51 @@ class RuleCommand(Command):
         """Print one rule's page, or the list."""
         from ..lint.rules import ALL_RULES  # noqa: PLC0415 # nothing else here does
         from ..lint.run import find_rule  # noqa: PLC0415 # as above
-        from ..report.rule_pages import (  # noqa: PLC0415 # as above
-            render_rule_list,
-            render_rule_page,
-        )
 
         if parsed_args.id is None:
-            text = render_rule_list(ALL_RULES)
+            text = rule_list(ALL_RULES)
         else:
-            text = render_rule_page(find_rule(parsed_args.id, ALL_RULES))
+            text = rule_page(find_rule(parsed_args.id, ALL_RULES))
         write_output(text, None)
+
+
+def rule_list(rules: Sequence[Rule]) -> str:
+    """Return a line for each rule, and its summary below."""
+    lines = []
+    for rule in rules:
+        lines.append(f"{rule.id}  {rule.name.ljust(_NAME_COLUMNS)} {rule.severity}")
+        lines += wrapped(rule.text.summary, first=" " * 8, rest=" " * 8)
+    return "\n".join(lines) + "\n"
+
+
+def rule_page(rule: Rule) -> str:
+    """Return all that a rule says of itself, in Markdown."""
+
+    def filled(text: str) -> str:
+        return "\n".join(wrapped(text, _PAGE_COLUMNS))
+
+    blocks = [
+        f"# {rule.id}: {rule.name}",
+        filled(rule.text.summary),
+        f"Severity: {rule.severity}, unless the policy says otherwise.",
+        "## Fails if",
+        filled(rule.text.fails_if),
+        "## Why",
+        filled(rule.text.why),
+        "## How to fix",
+        filled(rule.text.how_to_fix),
+    ]
+    if rule.text.options:
+        fields = Settings.model_fields
+        rows = (
+            f"| `{key}` | {fields[key.replace('-', '_')].description} |"
+            for key in rule.text.options
+        )
+        blocks += [
+            "## Options",
+            "\n".join(("| key | what it is |", "|---|---|", *rows)),
+        ]
+    return "\n\n".join(blocks) + "\n"
 
 
 SCHEMAS: Mapping[str, tuple[str, str]] = {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 import errno
-import gc
 import io
 import os
 import signal
@@ -38,11 +37,6 @@ from .write import (
 
 _NO_MEMORY = ("can't start new thread", "failed to map", "Cannot allocate memory")
 """Of Python for a thread's stack, of the dynamic linker, of the C library."""
-
-_NEW_OBJECTS_PER_COLLECTION = 1_000_000
-"""To look through 100,000 took 0.05 s. A lint leaves some 300 objects in cycles."""
-_SWITCH_INTERVAL_S = 0.0001
-"""Advice took 0.95 of the time with 0.5 ms (median of 10); 0.03 ms is no better."""
 
 _WHILE_IMPORTED = {"PYDANTIC_DISABLE_PLUGINS": "__all__", "OPENBLAS_NUM_THREADS": "1"}
 """Environment variables that libraries read while they are imported."""
@@ -87,7 +81,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: list[str], signals: DeferredSignals) -> int:
-    _be_quick()
     open_standard_streams()
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a terminal that isn't UTF-8
@@ -107,9 +100,7 @@ def _work(arguments: list[str], signals: DeferredSignals) -> int:
             status = _dispatch(arguments)
             sys.stdout.flush()
     except ArgumentParsingError as error:
-        from .command_texts import with_value  # noqa: PLC0415 # most runs need none
-
-        write_error(with_value(str(error), arguments))
+        write_error(str(error))
         status = os.EX_USAGE
     except KeyboardInterrupt:
         return _end(AdvisorError("Interrupted"), _SIGNAL_STATUS + signal.SIGINT)
@@ -123,16 +114,6 @@ def _work(arguments: list[str], signals: DeferredSignals) -> int:
         return _end(_as_craft_error(error))
     emit.ended_ok()
     return status
-
-
-def _be_quick() -> None:
-    """Set the interpreter up for short runs of a few threads that compute.
-
-    Most objects live to the end. Workers wait for the interpreter's lock after each
-    block; at the usual 5 ms, as long as the block took.
-    """
-    gc.set_threshold(_NEW_OBJECTS_PER_COLLECTION)
-    sys.setswitchinterval(_SWITCH_INTERVAL_S)
 
 
 @contextmanager

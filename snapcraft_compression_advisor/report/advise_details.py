@@ -25,10 +25,16 @@ from .answer import deciding_launch
 from .files import file_kinds, heavy_files, launch_groups
 from .lint_formats.phrases import findings_sections
 from .model import Entry, Section, Step, Table
-from .month import month_section
+from .refresh import month_section
 from .stack import stack_section
-from .undecided import record_installed, what_decides
-from .words import accuracy, how_known, kernel_phrase, not_shipped
+from .words import (
+    accuracy,
+    how_known,
+    kernel_phrase,
+    not_shipped,
+    record_installed,
+    what_decides,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,9 +11,9 @@ from .advise_details import blocks_known
 from .document import Part, document_text, part
 from .files import LISTED_FILES, file_kinds, heavy_files, launch_groups
 from .lint_formats.json import finding_parts
-from .month import month_part
+from .refresh import month_part
 from .stack import stack_part, stack_snaps, stack_whole
-from .undecided import what_decides
+from .words import what_decides
 
 if TYPE_CHECKING:
     from ..advice.evidence import Saving

@@ -22,8 +22,7 @@ from ..payload.snap_yaml import split_component_name
 from ..wording import CONTINUATIONS, asked, sentences
 from .lines import COLUMNS, FILE_STYLE, TextStyle
 from .model import Page, Section, Step, Table
-from .undecided import what_decides
-from .words import WINDOW_PHRASES, headline
+from .words import WINDOW_PHRASES, headline, what_decides
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from ..analysis import Analysis
     from ..launches import LaunchAnalysis
     from .model import Cell
-    from .undecided import NextStep
+    from .words import NextStep
 
 _INDENT = "  "
 _NAME_COLUMNS, _SIZE_COLUMNS, _COST_COLUMNS = 6, 10, 22

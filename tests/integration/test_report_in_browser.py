@@ -101,10 +101,3 @@ def test_chart_shows_the_policys_limit_whole(
             ".flatMap(each => [each.left, each.right])"
         )
         assert left <= start < end <= right
-
-
-def test_details_are_as_wide_as_the_page(browser: Browser, page_file: Path) -> None:
-    with opened(browser, page_file, width=1200) as page:
-        width = "document.querySelector('{}').clientWidth"
-        whole, details = map(page.evaluate, map(width.format, ("main", "details")))
-        assert details == whole

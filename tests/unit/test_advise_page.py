@@ -81,16 +81,6 @@ def test_text_is_coloured_only_where_that_is_asked_for() -> None:
     assert re.sub("\x1b\\[[0-9;]*m", "", coloured) == plain
 
 
-def test_built_snaps_own_size_is_measured() -> None:
-    analysis = make_analysis()
-    trial = replace(analysis.trial, mode="sampled")
-    payload = replace(analysis.payload, kind="snap", image_bytes=44_100_000)
-    text = words(full_text(replace(analysis, trial=trial, payload=payload)))
-    assert (
-        "Image sizes: measured for xz, the snap's own codec; others estimated" in text
-    )
-
-
 def undecided(
     method: Method | None, *, doubts: tuple[Condition, ...] = ("saving",)
 ) -> Analysis:
@@ -114,15 +104,6 @@ def test_undecided_after_a_recording_says_what_would_decide() -> None:
     assert "--method residency" not in text
     growth = full_text(undecided("residency", doubts=("growth",)))
     assert "--exact packs with every codec, so the sizes are measured." in growth
-
-
-def test_snap_without_apps_still_has_its_sizes() -> None:
-    advice = Recommendation(
-        compression="xz", verdict="undecided", reasons=(Code.NO_APP,)
-    )
-    text = full_text(replace(make_analysis(), launches=(), recommendation=advice))
-    assert "57.2 MB" in text
-    assert "calculator: can't tell yet" in text
 
 
 def guessed(*recorded: tuple[str, float]) -> Analysis:
@@ -242,13 +223,6 @@ def test_guess_says_what_it_rests_on() -> None:
         "blind_spots": [],
         "reference": {},
     }
-
-
-def test_schema_refuses_other_keys() -> None:
-    report = json.loads(advise_json(make_analysis()))
-    report["trial"]["surprise"] = 1
-    with pytest.raises(jsonschema.ValidationError, match="surprise"):
-        jsonschema.validate(report, json.loads(schema_text("report")))
 
 
 def test_cold_total_is_never_invented() -> None:

@@ -122,14 +122,6 @@ def test_every_source_says_whether_it_is_published_or_estimated(
         assert kind in {"published", "estimated"}
 
 
-def test_fast_board_is_as_much_faster_as_7_zip_says() -> None:
-    a53 = {"xz": 23.23, "lzo": 98.16 * 217 / 128, "gzip": 98.16}
-    for codec, slow in a53.items():
-        cost = find_device("sbc-emmc").decompress[codec]
-        assert usual_mb_per_s(cost, "high") == pytest.approx(slow)
-        assert usual_mb_per_s(cost, "low") == pytest.approx(slow * 5750 / 4010)
-
-
 def test_unknown_profile_is_answered_with_those_there_are() -> None:
     with pytest.raises(UsageError, match="No device profile 'toaster'") as caught:
         find_device("toaster")
@@ -230,12 +222,6 @@ def test_device_that_was_chosen_with_a_kernel_keeps_it() -> None:
         "nvme-laptop@debian-11",
     ]
     assert devices[0] == chosen[0]
-
-
-def test_wrong_name_is_refused_with_the_right_one() -> None:
-    with pytest.raises(UsageError) as caught:
-        find_kernel("ubuntu-2204")
-    assert "Did you mean 'ubuntu-22.04'?" in (caught.value.resolution or "")
 
 
 def _load(tmp_path: Path, text: str) -> list[str]:
@@ -359,7 +345,14 @@ def test_kernel_without_a_configuration_has_unknown_modes(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    "raw", [b"", b"\x1f\x8b", b"no gzip", b"\x1f\x8b\x08\xff" * 99]
+    "raw",
+    [
+        b"",
+        b"\x1f\x8b",
+        b"no gzip",
+        b"\x1f\x8b\x08\xff" * 99,
+        gzip.compress(UBUNTU_24_04.encode())[:-12],
+    ],
 )
 def test_damaged_configuration_is_passed_over(raw: bytes, tmp_path: Path) -> None:
     write(tmp_path, f"boot/config-{RELEASE}", FEDORA_32)
@@ -371,11 +364,4 @@ def test_damaged_configuration_is_passed_over(raw: bytes, tmp_path: Path) -> Non
 
 def test_directory_in_place_of_a_configuration_is_passed_over(tmp_path: Path) -> None:
     (tmp_path / f"boot/config-{RELEASE}").mkdir(parents=True)
-    assert running_kernel(tmp_path).decompressors == "unknown"
-
-
-def test_truncated_configuration_is_passed_over(tmp_path: Path) -> None:
-    path = tmp_path / "proc/config.gz"
-    path.parent.mkdir()
-    path.write_bytes(gzip.compress(UBUNTU_24_04.encode())[:-12])
     assert running_kernel(tmp_path).decompressors == "unknown"

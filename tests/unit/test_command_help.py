@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -111,22 +109,6 @@ def test_short_help_fits_on_a_screen(
     assert lines[-1] == f"All options: compression-advisor {name} --help"
 
 
-def test_labels_that_are_wide_have_a_line_of_their_own(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
-    assert main(["lint", "-h"]) == 0
-    wide = "  --format text|json|sarif|github|gitlab|junit|markdown\n" + " " * 33
-    assert f"{wide}output format" in capsys.readouterr().out
-
-
-def test_option_without_its_value_is_named_with_it(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    assert main(["launch-set", "prime", "--explain"]) == 64
-    assert "argument --explain FILE: the value is missing" in capsys.readouterr().err
-
-
 def test_path_alone_asks_for_advice(tmp_path: Path) -> None:
     there, absent = str(tmp_path), str(tmp_path / "absent")
     assert split_command(["-v", there]) == ["-v", "advise", there]
@@ -158,29 +140,11 @@ def test_schemas_are_listed_and_others_refused(
     assert "report" in choices  # quoted or not: Python's patch releases differ
 
 
-def test_every_command_of_the_table_is_there() -> None:
-    for name in COMMANDS:
-        assert load_command(name).name == name
-        assert command_named(split_command(["-q", *name.split(), "prime"])) == name
-
-
 def test_no_command_has_a_second_name() -> None:
     assert command_named(split_command(["fleet-lint", "data"])) is None
     assert split_command(["fleet", "report", "data"]) == ["fleet report", "data"]
     for same in (["fleet", "./report"], ["fleet", "a.snap", "lint"], ["lint", "fleet"]):
         assert split_command(same) == same
-
-
-def test_other_commands_are_not_imported() -> None:
-    program = (
-        "import sys; from snapcraft_compression_advisor.cli.main import main; "
-        "main(['set', '--compression', 'xz', '/nowhere']); "
-        "print([name for name in sys.modules if name.endswith('cli.lint')])"
-    )
-    ran = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    assert ran.stdout == "[]\n"
 
 
 WINDOW_OR_EXIT = usual_event(has_desktop_file=False, has_display=True)
@@ -271,15 +235,6 @@ def test_command_keeps_its_own_options() -> None:
     assert command.words == ("$SNAP/bin/tool", "-v", "--quiet", "--", "-h")
 
 
-def test_only_commands_that_start_something_take_a_command() -> None:
-    assert split_command(["advise", "--", "-x"]) == [
-        "advise", "--", "-x",
-    ]  # fmt: skip
-    assert split_command(["record", "-o", "x"]) == [
-        "record", "-o", "x",
-    ]  # fmt: skip
-
-
 @pytest.mark.usefixtures("said")
 def test_events_with_a_value() -> None:
     assert choose("--until", "output:ready: go")[1] == output_line("ready: go")
@@ -324,9 +279,3 @@ def test_snap_without_apps_needs_a_command() -> None:
     with pytest.raises(UsageError, match="no apps"):
         chosen_app(options(), make_payload({}))
     assert chosen_app(options("--", "tool"), make_payload({})) == "hello"
-
-
-@pytest.mark.usefixtures("said")
-def test_system_tree_is_asked_for() -> None:
-    assert choose("--unconfined", "--chroot", "--app", "tool")[0].chroot
-    assert not choose("--app", "tool")[0].chroot

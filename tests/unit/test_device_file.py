@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +20,6 @@ from snapcraft_compression_advisor.core.errors import (
 )
 from snapcraft_compression_advisor.devices.builtin_devices import (
     builtin_devices,
-    default_devices,
     find_device,
     usual_block_s,
 )
@@ -60,12 +58,6 @@ def test_every_profile_is_written_and_read_back(device: DeviceProfile) -> None:
             usual_block_s(each.decompress[codec]) for each in (device, again)
         )
         assert read == pytest.approx(known, rel=1e-3)
-
-
-def test_ranges_stand_on_one_line() -> None:
-    assert re.search(
-        r"^  seek_s: \{low: \S+, mid: \S+, high: \S+\}$", TEXT, re.MULTILINE
-    )
 
 
 NOT_A_FIGURE: tuple[object, ...] = (
@@ -156,17 +148,6 @@ def test_codecs_left_out_are_in_proportion_to_the_built_in_ones() -> None:
             three_times, rel=1e-3
         )
     assert "of lzo, gzip, zstd, lz4" in device.sources[-1]
-
-
-def test_default_devices_are_chosen_where_none_is_named() -> None:
-    assert (
-        choose_devices([])
-        == default_devices()
-        == (
-            NVME_LAPTOP,
-            find_device("hdd-laptop"),
-        )
-    )
 
 
 def test_names_and_files_are_chosen(

@@ -23,7 +23,6 @@ from completion import render_bash_completion
 from conf import without_outward_links
 from doc_commands import ROOT, pages, shown_commands, shown_scripts
 from glossary_links import TERMS, with_glossary_links
-from lint_contexts import make_context
 from snapcraft_compression_advisor.cli.command_texts import (
     command_parser,
     read_commands,
@@ -34,17 +33,13 @@ from snapcraft_compression_advisor.cli.commands import (
     load_command,
     split_command,
 )
+from snapcraft_compression_advisor.cli.listings import rule_list, rule_page
 from snapcraft_compression_advisor.installing import (
     DISTRIBUTION,
     EXTRAS,
     install_command,
 )
-from snapcraft_compression_advisor.lint.rule import Rule
 from snapcraft_compression_advisor.lint.rules import ALL_RULES
-from snapcraft_compression_advisor.report.rule_pages import (
-    render_rule_list,
-    render_rule_page,
-)
 from store_images import STORE_IMAGES, table_text
 
 if TYPE_CHECKING:
@@ -209,14 +204,6 @@ def test_bash_completes_commands_options_and_values(tmp_path: Path) -> None:
     assert completed("advise", "") == []
 
 
-def test_manual_page_names_every_command_and_option() -> None:
-    page = render_man_page().replace("\\-", "-")
-    for command in read_commands():
-        assert f'.SS "{command.name}"' in page
-        for argument in command.arguments:
-            assert all(rf"\fB{name}" in page for name in argument.names)
-
-
 def test_manual_page_has_no_line_that_roff_takes_for_another_request() -> None:
     requests = {".TH", ".SH", ".SS", ".TP", ".PP", ".B", ".br"}
     for line in render_man_page().splitlines():
@@ -319,7 +306,7 @@ def test_every_rule_says_what_it_is() -> None:
             assert text == text.strip()
             assert "  " not in text
         assert "\n" not in said.summary
-        page = render_rule_page(rule)
+        page = rule_page(rule)
         assert page.startswith(f"# {rule.id}: {rule.name}\n")
         assert ("## Options" in page) == bool(said.options)
 
@@ -330,12 +317,6 @@ def test_texts_are_of_rules_that_there_are() -> None:
     assert list(known) == [rule.id for rule in ALL_RULES]
 
 
-def test_a_rule_without_a_function_never_passes_for_one_that_found_nothing() -> None:
-    rule = Rule(id="SCA999", severity="info")
-    with pytest.raises(NotImplementedError, match=rule.id):
-        rule.check(make_context())
-
-
 def test_ids_are_in_order_and_no_id_or_name_is_there_twice() -> None:
     ids = [rule.id for rule in ALL_RULES]
     assert ids == sorted(set(ids))
@@ -343,7 +324,7 @@ def test_ids_are_in_order_and_no_id_or_name_is_there_twice() -> None:
 
 
 def test_list_has_every_rule_and_fits_the_terminal() -> None:
-    lines = render_rule_list(ALL_RULES).splitlines()
+    lines = rule_list(ALL_RULES).splitlines()
     heads = [line for line in lines if not line.startswith(" ")]
     assert [line.split()[0] for line in heads] == [rule.id for rule in ALL_RULES]
     assert max(map(len, lines)) <= 80

@@ -18,7 +18,6 @@ from snapcraft_compression_advisor.advice.evidence import (
     Policy,
     Saving,
     break_even_launches,
-    download_seconds,
 )
 from snapcraft_compression_advisor.advice.month import (
     LZO_SHARE,
@@ -236,38 +235,34 @@ def test_difference_of_two_estimates_is_that_of_their_middles() -> None:
     assert (saved.low, saved.high) == pytest.approx((28 * MB, 58 * MB))
 
 
-def test_the_download_pays_after_its_seconds_over_the_seconds_saved() -> None:
-    assert break_even_launches(100_000_000, 3.2, 50) == pytest.approx(5)
-
-
-@pytest.mark.parametrize("bytes_added", [0, -1])
-def test_no_bytes_added_are_paid_for_before_the_first_launch(bytes_added: int) -> None:
-    assert break_even_launches(bytes_added, 1.5, 50) == 0
-
-
-@pytest.mark.parametrize("seconds_saved", [0, -0.5])
-@pytest.mark.parametrize("bytes_added", [-1, 0, 1_000_000])
-def test_no_number_of_launches_pays_where_a_launch_saves_nothing(
-    bytes_added: int, seconds_saved: float
+@pytest.mark.parametrize(
+    ("bytes_added", "seconds_saved", "launches"),
+    [
+        (100_000_000, 3.2, 5),
+        (0, 1.5, 0),
+        (-1, 1.5, 0),
+        *((count, each, None) for count in (-1, 0, 10**6) for each in (0, -0.5)),
+    ],
+)
+def test_the_download_pays_after_its_seconds_over_the_seconds_saved(
+    bytes_added: int, seconds_saved: float, launches: float | None
 ) -> None:
-    assert break_even_launches(bytes_added, seconds_saved, 50) is None
-
-
-@pytest.mark.parametrize("link", [0, -1, math.inf, math.nan])
-def test_an_impossible_link_is_a_usage_error_even_where_nothing_is_saved(
-    link: float,
-) -> None:
-    with pytest.raises(UsageError, match="Mbit/s"):
-        download_seconds(1, link)
-    with pytest.raises(UsageError, match="Mbit/s"):
-        break_even_launches(1, 0, link)
+    found = break_even_launches(bytes_added, seconds_saved, 50)
+    assert found == (None if launches is None else pytest.approx(launches))
 
 
 @pytest.mark.parametrize(
-    ("bytes_added", "seconds_saved"), [(math.nan, 1), (1, math.nan), (1, math.inf)]
+    ("figures", "message"),
+    [
+        *(((1, 0, link), "Mbit/s") for link in (0, -1, math.inf, math.nan)),
+        *(
+            (each, "finite")
+            for each in ((math.nan, 1, 50), (1, math.nan, 50), (1, math.inf, 50))
+        ),
+    ],
 )
 def test_figures_that_are_no_finite_numbers_are_a_usage_error(
-    bytes_added: float, seconds_saved: float
+    figures: tuple[float, float, float], message: str
 ) -> None:
-    with pytest.raises(UsageError, match="finite"):
-        break_even_launches(bytes_added, seconds_saved, 50)
+    with pytest.raises(UsageError, match=message):
+        break_even_launches(*figures)
