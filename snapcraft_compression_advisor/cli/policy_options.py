@@ -39,9 +39,9 @@ def _options(*names: str) -> Arguments:
     found = {}
     for name in names:
         field, option = Settings.model_fields[name], _OPTIONS[name]
-        text = option.text or str(field.description)
-        if option.unset is not None:
-            text = f"{text} (default: the policy's, else {option.unset})"
+        several = "; may be repeated" if option.usage.endswith("…") else ""
+        text = f"{field.description}{several} (default: the policy's, else "
+        text += f"{option.unset})"
         choices = get_origin(field.annotation) is Literal and get_args(field.annotation)
         found[option.usage] = details(text, type=None, choices=choices or None)
     return found

@@ -15,11 +15,10 @@ from ..lint.rules import ALL_RULES
 from ..lint.run import check_selectors
 from ..project.document import read_document
 from ..project.project_file import find_project_file, read_project_file
-from ..settings.file import POLICY_FILE_NAME, find_policy_file
+from ..settings.file import find_policy_file
 from ..settings.load import (
     PLUGIN,
     LoadedSettings,
-    beside,
     environment_policy,
     load_settings,
     plugin_policy,
@@ -73,11 +72,10 @@ def read_settings(
     :raises SettingsError: if one is broken, or they contradict each other.
     """
     try:
-        place = directory / POLICY_FILE_NAME  # of files that these name
         return load_settings(
             find_policy_file(directory),
-            beside(place, environment_policy(environment)),
-            below=beside(place, plugin_policy(parts, partial(_find_key, directory))),
+            environment_policy(environment, folder=directory),
+            below=plugin_policy(parts, partial(_find_key, directory), folder=directory),
             check_rules=partial(check_selectors, rules=ALL_RULES),
         )
     except AdvisorError as error:

@@ -87,16 +87,17 @@ def _policy_files(project_dir: Path) -> Iterator[Path]:
     return (file for file in files if os.path.lexists(file))  # a broken link is read
 
 
-def parse_policy(content: bytes, *, where: str) -> Settings:
+def parse_policy(content: bytes, *, where: str, folder: Path | None = None) -> Settings:
     """Return the policy that a file's content is; an empty one has all defaults.
 
+    :param folder: that files are relative to; that of the process by default.
     :raises BadDataError: if it is no policy, one of another version, or one that
         contradicts itself.
     """
     document = POLICY.load_yaml(content, where=where)
     document = {} if document is None else document
     try:
-        return Settings.model_validate(document)
+        return Settings.model_validate(document, context=folder)
     except pydantic.ValidationError as error:
         root = YAML(typ="safe", pure=True).compose(content)
         items = error.errors(include_url=False)
@@ -139,25 +140,18 @@ def describe_setting(item: ErrorDetails) -> str:
 
 def _unknown_key(loc: Sequence[int | str]) -> str:
     """Return that there is no such key, and the one that may be meant."""
-    paths = [*_paths(Settings)]
-    known = {path.rpartition(".")[2]: path for path in paths}
-    above = "".join(f"{part}." for part in loc[:-1] if part in known)
-    beside = (path.removeprefix(above) for path in paths if path.startswith(above))
-    known |= {name: name for name in beside if "." not in name}
+    known = {path.rpartition(".")[2]: path for path in _paths(Settings)}
     # As it is written here, from how it may be written elsewhere.
     leaf = str(loc[-1]).lower().replace("_", "-").rpartition(".")[2]
     leaf = re.sub("^(--|(snapcraft-)?compression-advisor-)", "", leaf)
     message = f"unknown key {'.'.join(map(str, loc))!r}"
     for near in difflib.get_close_matches(leaf, known, n=1, cutoff=_NEAR):
-        path = known[near]
-        is_at_top = above and path in paths and "." not in path
-        place = ", at the top level" if is_at_top else ""
-        return f"{message}; did you mean {path!r}{place}?"
+        return f"{message}; did you mean {known[near]!r}?"
     return message
 
 
 def _paths(model: type[PolicyModel], prefix: str = "") -> Iterator[str]:
-    """Yield all keys, those of keys with their own before them: ``record.app``."""
+    """Yield all keys, such as ``record.app``, those with others below them last."""
     for field in model.model_fields.values():
         pending: list[object] = [field.annotation]
         while pending:

@@ -41,7 +41,6 @@ SETTINGS = tuple(
 )
 """Names of all settings, the same wherever one is set."""
 
-_FILE_LISTS = ("launch_profile", "bases", "contents")
 _Model = TypeVar("_Model", bound=PolicyModel)
 
 
@@ -50,43 +49,7 @@ def read_policy(path: Path) -> Settings:
 
     :raises AdvisorError: if it can't be read, or isn't a policy.
     """
-    return beside(path, parse_policy(POLICY.read(path), where=str(path)))
-
-
-def beside(path: Path, policy: Settings) -> Settings:
-    """Return a policy whose files are relative to its own file's directory."""
-    folder = path.parent
-    changed: dict[str, object] = {
-        name: tuple(str(folder / each) for each in getattr(policy, name))
-        for name in _FILE_LISTS
-        if getattr(policy, name)
-    }
-    if policy.devices:
-        changed["devices"] = _devices_beside(folder, policy.devices)
-    if policy.report is not None:
-        changed["report"] = str(folder / policy.report)
-    refresh = policy.refresh
-    if refresh is not None and refresh.previous is not None:
-        previous = str(folder / refresh.previous)
-        changed["refresh"] = refresh.model_copy(update={"previous": previous})
-    return policy.model_copy(update=changed)
-
-
-def _devices_beside(
-    folder: Path, devices: tuple[str, ...] | Mapping[str, float]
-) -> tuple[str, ...] | dict[str, float]:
-    """Return devices with their files in a folder; one file has one share."""
-
-    def placed(name: str) -> str:
-        is_file = "/" in name or name.endswith((".yaml", ".yml"))  # as for ``--device``
-        return str(folder / name) if is_file else name
-
-    if not isinstance(devices, Mapping):
-        return tuple(map(placed, devices))
-    shares: dict[str, float] = {}
-    for name, share in devices.items():
-        shares[placed(name)] = shares.get(placed(name), 0.0) + share
-    return shares
+    return parse_policy(POLICY.read(path), where=str(path), folder=path.parent)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,16 +154,20 @@ def _devices(policy: Settings, budgets: Iterable[str]) -> tuple[DeviceProfile, .
 
 
 def part_policy(
-    properties: Mapping[str, object], label: Callable[[str], str] = str
+    properties: Mapping[str, object],
+    label: Callable[[str], str] = str,
+    *,
+    folder: Path | None = None,
 ) -> Settings:
     """Return the policy that a part of the plugin ``compression-advisor`` has.
 
     :param label: returns what errors call a property.
+    :param folder: that files are relative to.
     :raises BadDataError: if one is broken.
     """
     prefix = f"{PLUGIN}-"
     settings = (
-        setting(key.removeprefix(prefix), value, label=label(key))
+        setting(key.removeprefix(prefix), value, label=label(key), folder=folder)
         for key, value in properties.items()
         if key.startswith(prefix) and value is not None
     )
@@ -208,10 +175,14 @@ def part_policy(
 
 
 def plugin_policy(
-    parts: Mapping[str, Mapping[str, object]], find_key: Callable[[str, str], str]
+    parts: Mapping[str, Mapping[str, object]],
+    find_key: Callable[[str, str], str],
+    *,
+    folder: Path,
 ) -> Settings:
     """Return the policy of the plugin's part.
 
+    :param folder: that files are relative to.
     :param find_key: returns where a part's key stands, as ``FILE:LINE: ``, for errors.
     :raises BadDataError: if it is broken, or several parts have the plugin.
     """
@@ -223,15 +194,18 @@ def plugin_policy(
         return Settings()
     (name,) = ours
     return part_policy(
-        parts[name], lambda key: f"{find_key(name, key)}{key} of part {name}"
+        parts[name],
+        lambda key: f"{find_key(name, key)}{key} of part {name}",
+        folder=folder,
     )
 
 
-def environment_policy(environment: Mapping[str, str]) -> Settings:
+def environment_policy(environment: Mapping[str, str], *, folder: Path) -> Settings:
     """Return the policy that ``SNAPCRAFT_COMPRESSION_ADVISOR_*`` has.
 
     Their values are written as in the file. An empty variable counts as unset.
 
+    :param folder: that files are relative to.
     :raises BadDataError: if one is broken or unknown.
     """
     policy = Settings()
@@ -241,18 +215,22 @@ def environment_policy(environment: Mapping[str, str]) -> Settings:
         if variable != INSTANCE_PATH_VARIABLE:
             key = variable.removeprefix(ENVIRONMENT_PREFIX).lower().replace("_", "-")
             value = POLICY.load_yaml(text.encode(), where=variable)
-            policy = overlay(policy, setting(key, value, label=variable))
+            made = setting(key, value, label=variable, folder=folder)
+            policy = overlay(policy, made)
     return policy
 
 
-def setting(key: str, value: object, *, label: str) -> Settings:
+def setting(
+    key: str, value: object, *, label: str, folder: Path | None = None
+) -> Settings:
     """Return the policy that a single setting makes.
 
     :param label: what errors call it.
+    :param folder: that files are relative to; that of the process by default.
     :raises BadDataError: if there is no such setting, or its value is broken.
     """
     try:
-        return Settings.model_validate({key: value})
+        return Settings.model_validate({key: value}, context=folder)
     except pydantic.ValidationError as error:
         problem = describe_setting(error.errors(include_url=False)[0])
         message = f"{label}: {problem.removeprefix(f'{key}: ')}"

@@ -9,7 +9,7 @@ import pydantic
 
 from ..advice.evidence import Deltas, Habits
 from ..codecs import CompressorName  # pydantic reads it at run time
-from .quantities import SECONDS, Count, Event, Percent, Seconds, Text
+from .quantities import SECONDS, Count, Event, File, Percent, Seconds, Text
 
 LAUNCH_TIMEOUT_S = 60.0
 """Several times what a browser needs from an image packed with xz."""
@@ -55,16 +55,17 @@ def _as_recordings(value: object) -> object:
 
 Selector = Annotated[Text, pydantic.AfterValidator(_selector)]
 RulePrefix = Annotated[Text, pydantic.AfterValidator(_rules_only)]
-Texts = Annotated[
-    tuple[Text, ...],
-    pydantic.BeforeValidator(_as_list, json_schema_input_type=Text | tuple[Text, ...]),
-]
-Selectors = Annotated[
-    tuple[Selector, ...],
-    pydantic.BeforeValidator(
-        _as_list, json_schema_input_type=Selector | tuple[Selector, ...]
-    ),
-]
+
+
+def _one_or_more(kind: Any) -> pydantic.BeforeValidator:  # noqa: ANN401 # any form of type
+    return pydantic.BeforeValidator(
+        _as_list, json_schema_input_type=kind | tuple[kind, ...]
+    )
+
+
+Texts = Annotated[tuple[Text, ...], _one_or_more(Text)]
+Files = Annotated[tuple[File, ...], _one_or_more(File)]
+Selectors = Annotated[tuple[Selector, ...], _one_or_more(Selector)]
 SeverityName = Literal["error", "warning", "info"]
 PackMode = Literal["advise", "apply", "write", "enforce"]
 
@@ -86,13 +87,11 @@ ColdStarts = Annotated[
 class Option(NamedTuple):
     """The option of a command line that sets a key.
 
-    :ivar unset: value if neither it nor the policy is set, if the text lacks that.
-    :ivar text: what it does, if that isn't what the key does.
+    :ivar unset: value if neither it nor the policy is set.
     """
 
     usage: str
-    unset: str | None = None
-    text: str = ""
+    unset: str
 
 
 def key(text: str, default: object = None, **more: Any) -> Any:  # noqa: ANN401 # as pydantic's Field
@@ -175,11 +174,9 @@ Recordings = Annotated[
 class RefreshSettings(PolicyModel):
     """What refreshes bring to a user's device."""
 
-    per_month: Count = pydantic.Field(
-        description="how many refreshes a user gets in a month"
-    )
-    cold_launches_per_day: Count = pydantic.Field(
-        description="how many cold launches a user makes in a day"
+    per_month: Count = key("how many refreshes a user gets in a month", ...)
+    cold_launches_per_day: Count = key(
+        "how many cold launches a user makes in a day", ...
     )
     deltas: Deltas = key(
         "what a refresh downloads: 'none' for the whole image; 'xdelta3' for a plain "
@@ -189,7 +186,7 @@ class RefreshSettings(PolicyModel):
     delta_share: Percent | None = key(
         "size of a typical delta, in percent of the image with xz"
     )
-    previous: Text | None = key(
+    previous: File | None = key(
         "in place of that, the previous build, relative to this file: a .snap or a "
         "prime directory, which xdelta3 makes the delta from"
     )

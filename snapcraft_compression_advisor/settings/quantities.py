@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Generic, TypeVar
 
@@ -61,11 +61,9 @@ def _quantity(
         words = f"number in {plain}, or with a unit ({units})"
 
     def parse(value: object) -> float:
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            if plain is None:
-                message = f"{value} has no unit: write it as in {example} ({units})"
-                raise ValueError(message)
-            return _positive(value, float(_positive(value, value)) * values[plain])
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if is_number and plain is not None:
+            return parse_count(value) * values[plain]
         # fullmatch: ``$`` would let a line's end pass.
         found = re.fullmatch(pattern, value) if isinstance(value, str) else None
         if found is None:
@@ -110,12 +108,8 @@ def _percent(value: object) -> float:
 
 
 def _positive(text: object, number: float) -> float:
-    # An integer may have 400 digits.
-    if not 0 <= number <= sys.float_info.max:
+    if not 0 < number <= sys.float_info.max:  # an integer may have 400 digits
         message = f"{text} isn't a positive number"
-        raise ValueError(message)
-    if number == 0:
-        message = f"{text!r} is zero, which nothing can meet"
         raise ValueError(message)
     return number
 
@@ -178,32 +172,46 @@ def parse_devices(value: object) -> tuple[str, ...] | dict[str, float]:
             message = f"{name!r} isn't the name of a device profile or of its file"
             raise ValueError(message)
     if isinstance(names, Mapping):
-        return {name: _share_of_users(name, share) for name, share in names.items()}
+        return {name: parse_count(share) for name, share in names.items()}
     found = [each for each in map(_DEVICE_SHARE.fullmatch, names) if each]
     if not found:
         return tuple(names)
-    shares = {each[1]: _share_of_users(each[1], each[2]) for each in found}
+    return _all_of({each[1]: parse_count(each[2]) for each in found}, names)
+
+
+def _all_of(shares: dict[str, float], names: Collection[str]) -> dict[str, float]:
+    """Return the shares of the users that devices have, not normalised.
+
+    :raises ValueError: if some have none, or two names are of one device.
+    """
     if len(shares) < len(names):
         message = "either each device has one share of the users, or none has"
         raise ValueError(message)
     return shares
 
 
-def _share_of_users(device: str, value: object) -> float:
-    """Return a share that isn't normalised."""
-    try:
-        return parse_count(value)
-    except ValueError:
-        message = (
-            f"{value!r} isn't a share of the users who have {device!r}: it must be a "
-            "positive number, such as 0.7"
-        )
-        raise ValueError(message) from None
+def _beside(name: str, info: pydantic.ValidationInfo) -> str:
+    """Return a file's path; relative to the folder that validation has as context."""
+    return name if info.context is None else str(info.context / name)
+
+
+def _devices_beside(
+    devices: tuple[str, ...] | dict[str, float], info: pydantic.ValidationInfo
+) -> tuple[str, ...] | dict[str, float]:
+    def placed(name: str) -> str:
+        is_file = "/" in name or name.endswith((".yaml", ".yml"))  # as for ``--device``
+        return _beside(name, info) if is_file else name
+
+    if isinstance(devices, tuple):
+        return tuple(map(placed, devices))
+    return _all_of({placed(name): devices[name] for name in devices}, devices)
 
 
 Text = Annotated[
     str, pydantic.StringConstraints(min_length=1, max_length=_LONGEST_TEXT)
 ]
+File = Annotated[Text, pydantic.AfterValidator(_beside)]
+"""A path, which in a file with settings is relative to it."""
 Event = Annotated[Text, pydantic.AfterValidator(event_text)]
 """What ends a launch: ``window``, ``output:ready``."""
 Seconds = Annotated[float, SECONDS]
@@ -219,5 +227,6 @@ Devices = Annotated[
         parse_devices,
         json_schema_input_type=Text | tuple[Text, ...] | dict[Text, Count],
     ),
+    pydantic.AfterValidator(_devices_beside),
 ]
 """Devices, or the share of the users that has each: ``{nvme-laptop: 0.7, …}``."""

@@ -13,6 +13,7 @@ from ..devices.builtin_kernels import is_variant
 from .parts import (
     ColdStarts,
     ComponentSettings,
+    Files,
     Option,
     PackMode,
     PolicyModel,
@@ -30,6 +31,7 @@ from .quantities import (
     BytesOrShare,
     Count,
     Devices,
+    File,
     MbitPerS,
     Seconds,
     SecondsOrShare,
@@ -43,10 +45,6 @@ LEAST_GROWTH_S = 0.1
 man-computer conversational transactions, AFIPS 1968)."""
 
 _DEFAULTS = Policy()
-_SELECTORS = (
-    "ids (SCA101) or families (SCA1), alone or with a path pattern "
-    "(SCA303:usr/lib/*), separated by commas; may be repeated"
-)
 
 
 class Settings(PolicyModel):
@@ -74,7 +72,7 @@ class Settings(PolicyModel):
         default=False,
         strict=True,
     )
-    report: Text | None = key(
+    report: File | None = key(
         "path of a report to write while packing, relative to this file: JSON if the "
         "name ends in .json, else text; for a component, its name is added before the "
         "suffix"
@@ -84,23 +82,15 @@ class Settings(PolicyModel):
         Option(
             "--app NAME…",
             "the app named after the snap, else those with a desktop file, else all",
-            "the apps whose start counts, the deciding one first; may be repeated",
         ),
-    ] = key("target apps, the deciding one first", ())
+    ] = key("the apps whose start counts, the deciding one first", ())
     devices: Annotated[
-        Devices,
-        Option(
-            "--device NAME|FILE…",
-            "nvme-laptop, hdd-laptop",
-            "the machine to estimate for: a built-in profile ('devices' lists them) or "
-            "a file ('calibrate' makes one), with a system's kernel "
-            "(nvme-laptop@ubuntu-22.04) or a share of the users (nvme-laptop=0.7); may "
-            "be repeated",
-        ),
+        Devices, Option("--device NAME|FILE…", "nvme-laptop, hdd-laptop")
     ] = key(
-        "device profiles to estimate for: names or files, which are relative to this "
-        "file; by name, the share of the users who have it: then lzo must be worth its "
-        "size on average, not on each",
+        "the machines to estimate for: built-in profiles ('devices' lists them) or "
+        "files ('calibrate' makes one), with a system's kernel "
+        "(nvme-laptop@ubuntu-22.04) or the share of the users who have it "
+        "(nvme-laptop=0.7): then lzo must be worth its size on average, not on each",
         (),
     )
     kernels: Texts = key(
@@ -108,25 +98,20 @@ class Settings(PolicyModel):
         "and verdicts for each kernel that costs differ with",
         (),
     )
-    launch_profile: Annotated[
-        Texts,
-        Option(
-            "--launch-profile FILE…",
-            "none",
-            "a recorded launch to use in place of the guess; may be repeated",
-        ),
-    ] = key("recorded launches: files, relative to this one", ())
+    launch_profile: Annotated[Files, Option("--launch-profile FILE…", "none")] = key(
+        "files with recorded launches to use in place of the guess", ()
+    )
     record: Recordings = key(
         "launches to record while advising, isolated; this runs the payload's "
         "programs; --no-record prevents it",
         (),
     )
-    bases: Texts = key(
+    bases: Files = key(
         "base snaps or their directories, relative to this file: the guess of a launch "
         "is followed into the snap's own one",
         (),
     )
-    contents: Texts = key(
+    contents: Files = key(
         "content snaps or their directories, relative to this file, that the snap's "
         "plugs ask for",
         (),
@@ -187,32 +172,22 @@ class Settings(PolicyModel):
         "the compression to pack the snap with; SCA106 checks it"
     )
     targets: tuple[Target, ...] = key("systems that the snap must run on", ())
-    select: Annotated[
-        Selectors, Option("--select RULES…", "all", f"rules to check: {_SELECTORS}")
-    ] = key(
-        "rules to check, none for all: an id (SCA101), a family (SCA1), either with a "
-        "pattern of payload paths (SCA303:usr/lib/*)",
+    select: Annotated[Selectors, Option("--select RULES…", "all")] = key(
+        "rules to check: ids (SCA101) or families (SCA1), alone or with a pattern of "
+        "payload paths (SCA303:usr/lib/*); in an option, separated by commas",
         (),
     )
-    ignore: Annotated[
-        Selectors,
-        Option(
-            "--ignore RULES…",
-            text="rules not to check, in addition to those that the policy ignores; "
-            "written as for --select (default: none)",
-        ),
-    ] = key("rules not to check, written as for 'select'; takes precedence over it", ())
+    ignore: Annotated[Selectors, Option("--ignore RULES…", "none")] = key(
+        "rules not to check, written as for 'select', over which it takes precedence; "
+        "those of options and file add up",
+        (),
+    )
     severity: dict[RulePrefix, SeverityName] = key(
         "by rule or family; the longest match applies", {}
     )
-    fail_on: Annotated[
-        SeverityName,
-        Option(
-            "--fail-on",
-            "error",
-            "the least severe finding that makes the exit status 1",
-        ),
-    ] = key("exit status 1 for findings of at least this severity", "error")
+    fail_on: Annotated[SeverityName, Option("--fail-on", "error")] = key(
+        "the least severe finding that makes the exit status 1", "error"
+    )
 
     def read_of(self, component: str | None) -> Literal["all", "none"] | None:
         """Return what is read of a component; None if that isn't known."""

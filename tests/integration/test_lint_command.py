@@ -187,7 +187,7 @@ ERRORS = (
     ((), "devices: [mine.yaml]", 66, "mine.yaml"),
     ((), "fail-on: never", 65, "fail-on"),
     ((), "targets: [{kernel: '4'}]", 65, "isn't a kernel version"),
-    ((), "min-saving: 0s", 65, "is zero"),
+    ((), "min-saving: 0s", 65, "0s isn't a positive number"),
     ((), "mode: never", 65, "mode"),
     (("--app", "sample"), "apps: nobody", 0, ""),
     (("--device", "abacus"), None, 64, "No device profile 'abacus'"),

@@ -188,7 +188,7 @@ def test_it_takes_valid_settings_and_leaves_other_keys_alone() -> None:
     [
         ("mode", "aply", "'advise', 'apply', 'write' or 'enforce'"),
         ("mod", "apply", "did you mean 'mode'?"),
-        ("max-size-growth", 3, "3 has no unit"),
+        ("max-size-growth", 3, "3 isn't a number with a unit"),
         ("max-cold-start", {"hdd-laptop": "fast"}, "'fast' isn't a number"),
     ],
 )

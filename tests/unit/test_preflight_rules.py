@@ -12,22 +12,20 @@ from packings import make_packing, packed_context
 from payloads import make_payload
 from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
 from snapcraft_compression_advisor.lint.rules import ALL_RULES
-from snapcraft_compression_advisor.lint.rules.preflight_contents import (
-    extended_attributes,
-    file_modes,
-    other_writer,
-    owners,
-    resquash_differs,
-    zero_file,
-)
-from snapcraft_compression_advisor.lint.rules.preflight_image import (
+from snapcraft_compression_advisor.lint.rules.store import (
     block_size,
     compressor_options,
+    extended_attributes,
+    file_modes,
     fragments,
     no_snap_delta,
+    other_writer,
+    owners,
     padding,
+    resquash_differs,
     store_size,
     superblock_flags,
+    zero_file,
 )
 from snapcraft_compression_advisor.payload.inventory import Inventory
 from snapcraft_compression_advisor.payload.layout import make_layout

@@ -9,10 +9,9 @@ from . import (
     declared,
     launch_caches,
     launch_files,
-    preflight_contents,
-    preflight_image,
     regressions,
     shipped,
+    store,
 )
 
 _MODULES = (
@@ -22,10 +21,9 @@ _MODULES = (
     declared,
     launch_caches,
     launch_files,
-    preflight_contents,
-    preflight_image,
     regressions,
     shipped,
+    store,
 )
 ALL_RULES = tuple(
     sorted(
