@@ -38,7 +38,7 @@ ROOM_LINES = {
 
 TREES = {
     PACKAGE: (52_430, 278),
-    "tests": (46_220, 225),
+    "tests": (46_120, 225),
     "study": (11_190, 63),
     "benchmarks": (2_670, 16),
 }

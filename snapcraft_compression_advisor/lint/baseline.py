@@ -114,12 +114,11 @@ def _moves(finding: Finding, was: Finding) -> bool:
 
 def _same_subject(finding: Finding, was: Finding) -> bool:
     """Return whether subjects are the same, as reports save them."""
-    return was.subject is None or _printable(finding) == _printable(was)
-
-
-def _printable(finding: Finding) -> dict[str, str]:
-    subject = finding.subject or {}
-    return {kind: printable(name) for kind, name in subject.items()}
+    now, before = (
+        {kind: printable(name) for kind, name in each.subject.items()}
+        for each in (finding, was)
+    )
+    return now == before
 
 
 def _rank(finding: Finding) -> tuple[int, bool]:

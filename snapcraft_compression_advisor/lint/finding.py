@@ -114,8 +114,7 @@ class Finding:
     :param severity: as the rule or the policy has it; ``info`` if undecided.
     :param message: one or two sentences that stand alone, figures included.
     :param subject: what it is about beside its place, by kind: ``app``, ``device``,
-        ``component``; what tells two findings of one rule at one place apart. ``None``
-        if a saved report doesn't say.
+        ``component``; what tells two findings of one rule at one place apart.
     :param files: files of the payload that it concerns, the largest first.
     :param gain: of the fix; ``None`` if it isn't known.
     :param undecided: whether the evidence is inconclusive.
@@ -128,7 +127,7 @@ class Finding:
     severity: Severity
     message: str
     location: Location
-    subject: Mapping[str, str] | None = field(default_factory=dict)
+    subject: Mapping[str, str] = field(default_factory=dict)
     evidence: tuple[Evidence, ...] = ()
     files: tuple[str, ...] = ()
     fix: Fix | None = None

@@ -16,7 +16,6 @@ import pytest
 from component_payloads import fill_component, pack_component
 from image_sources import pack_as_snap
 from real_payloads import advisor, snap_pack
-from snapcraft_compression_advisor.report.lint_formats import FORMATS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -75,30 +74,6 @@ def test_directory_of_snaps_stands_for_what_is_in_it(
     told = {each["path"]: each for each in json.loads(result.stdout)["payloads"]}
     assert list(told) == ["built/cut.snap", "built/whole.snap"]
     assert told["built/whole.snap"]["findings"] != []
-
-
-def test_errors_stand_in_the_order_given_and_progress_names_payloads(
-    payloads: list[str], tmp_path: Path
-) -> None:
-    result = advisor("lint", *payloads, cwd=tmp_path)
-    errors = [line for line in result.stdout.splitlines() if ": not linted: " in line]
-    assert ["cut.snap" in line for line in errors] == [True, False]
-    assert "nowhere.snap" in errors[1]
-    assert "Linting whole.snap" in result.stderr
-    assert "Traceback" not in result.stderr
-
-
-def test_every_format_tells_of_a_broken_one_and_of_the_others(
-    payloads: list[str], tmp_path: Path
-) -> None:
-    also = (f"--also={name}={name}" for name in FORMATS)
-    result = advisor("lint", *payloads[:3], *also, cwd=tmp_path)
-    assert result.returncode == 65, result.stderr
-    for name in FORMATS:
-        text = (tmp_path / name).read_text()
-        assert "cut.snap" in text
-        assert "ends" in text or "damaged" in text
-        assert text.count("SCA301") >= 2
 
 
 def test_the_first_error_decides_the_status_not_what_was_found(

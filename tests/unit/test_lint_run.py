@@ -21,6 +21,7 @@ from snapcraft_compression_advisor.lint.finding import (
 )
 from snapcraft_compression_advisor.lint.project import read_project
 from snapcraft_compression_advisor.lint.request import LintRequest
+from snapcraft_compression_advisor.lint.rule import Rule
 from snapcraft_compression_advisor.lint.rules import ALL_RULES
 from snapcraft_compression_advisor.lint.run import (
     Selection,
@@ -33,11 +34,7 @@ from snapcraft_compression_advisor.project.edit import Edit, merge_edits
 from snapcraft_compression_advisor.settings.settings import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pytest_mock import MockerFixture
-
-    from snapcraft_compression_advisor.lint.rule import Context
 
 
 REQUEST = LintRequest(policy=Settings(), devices=())
@@ -69,51 +66,37 @@ def selection(*ignored: str, **policy: object) -> Selection:
     return make_selection(Settings.model_validate(policy), ignored=ignored)
 
 
-class Fake:
-    """A rule that finds what it is told to."""
-
-    id = "SCA303"
-    name = "static-libraries"
-    severity = "warning"
-    summary = fails_if = why = how_to_fix = ""
-    options: dict[str, str] = {}  # noqa: RUF012 # the protocol's ClassVar
-
-    def __init__(self, *findings: Finding) -> None:
-        self.findings = findings
-
-    def check(self, context: Context) -> Iterator[Finding]:
-        del context
-        yield from self.findings
-
-
-def finding_on(*files: str, undecided: bool = False, path: str = "prime") -> Finding:
+def finding_on(*files: str, undecided: bool = False) -> Finding:
     return Finding(
         rule="SCA303",
         name="static-libraries",
         severity="info" if undecided else "warning",
         message="m",
-        location=Location(kind="image", path=path),
+        location=Location(kind="image", path="prime"),
         files=files,
         undecided=undecided,
     )
 
 
-def found_under(rule: Fake, chosen: Selection) -> tuple[Finding, ...]:
-    return run_rules(make_context(), [rule], chosen)  # type: ignore[list-item] # ClassVar
+def found_under(chosen: Selection, *findings: Finding) -> tuple[Finding, ...]:
+    """Return what is left of the findings of a rule."""
+    rule = Rule(id="SCA303", severity="warning", judge=lambda *_: iter(findings))
+    return run_rules(make_context(), [rule], chosen)
 
 
-def test_everything_is_selected_but_what_is_ignored() -> None:
-    chosen = selection(ignore=["SCA3", "SCA101"])
-    assert chosen.wants("SCA102")
-    assert not chosen.wants("SCA101")
-    assert not chosen.wants("SCA305")
-
-
-def test_selected_families_shut_out_the_others() -> None:
-    chosen = selection("SCA102", select=["SCA1"])
-    assert chosen.wants("SCA101")
-    assert not chosen.wants("SCA102")
-    assert not chosen.wants("SCA201")
+@pytest.mark.parametrize(
+    ("ignored", "policy", "wanted"),
+    [
+        ((), {"ignore": ["SCA3", "SCA101"]}, ["SCA102", "SCA201"]),
+        (("SCA102",), {"select": ["SCA1"]}, ["SCA101"]),
+    ],
+)
+def test_rules_are_selected_and_ignored_by_family(
+    ignored: tuple[str, ...], policy: dict[str, object], wanted: list[str]
+) -> None:
+    chosen = selection(*ignored, **policy)
+    rules = ("SCA101", "SCA102", "SCA201", "SCA305")
+    assert [rule for rule in rules if chosen.wants(rule)] == wanted
 
 
 def test_longest_severity_that_fits_counts() -> None:
@@ -125,34 +108,35 @@ def test_longest_severity_that_fits_counts() -> None:
 
 
 @pytest.mark.parametrize(
-    "pattern", ["usr/lib/*", "usr/lib", "usr/lib/", "*.a", "usr/*/liba.a", "usr/lib/l*"]
+    ("policy", "files", "left"),
+    [
+        *(
+            ({"ignore": [f"SCA303:{pattern}"]}, ("usr/lib/liba.a",), None)
+            for pattern in (
+                *("usr/lib/*", "usr/lib", "usr/lib/", "*.a"),
+                *("usr/*/liba.a", "usr/lib/l*"),
+            )
+        ),
+        (
+            {"ignore": ["SCA303:usr/lib", "SCA1:*"]},
+            ("usr/lib/liba.a", "usr/libexec/b.a"),
+            ("usr/libexec/b.a",),
+        ),
+        ({"ignore": ["SCA303:*"]}, (), ()),  # a finding on the whole
+        ({"select": ["SCA303:usr/lib"]}, ("usr/lib/liba.a",), ("usr/lib/liba.a",)),
+        ({"select": ["SCA303:usr/lib"]}, ("bin/b.a",), None),
+    ],
 )
-def test_finding_whose_files_are_all_ignored_is_gone(pattern: str) -> None:
-    chosen = selection(ignore=[f"SCA303:{pattern}"])
-    assert not found_under(Fake(finding_on("usr/lib/liba.a")), chosen)
-
-
-def test_file_that_is_not_ignored_keeps_its_finding() -> None:
-    chosen = selection(ignore=["SCA303:usr/lib", "SCA1:*"])
-    (found,) = found_under(
-        Fake(finding_on("usr/lib/liba.a", "usr/libexec/b.a")), chosen
-    )
-    assert found.files == ("usr/libexec/b.a",)
-
-
-def test_path_patterns_leave_findings_on_the_whole_alone() -> None:
-    assert found_under(Fake(finding_on()), selection(ignore=["SCA303:*"]))
-
-
-def test_selected_paths_shut_out_the_others() -> None:
-    chosen = selection(select=["SCA303:usr/lib"])
-    assert found_under(Fake(finding_on("usr/lib/liba.a")), chosen)
-    assert not found_under(Fake(finding_on("bin/b.a")), chosen)
+def test_patterns_leave_the_files_that_are_wanted(
+    policy: dict[str, object], files: tuple[str, ...], left: tuple[str, ...] | None
+) -> None:
+    found = found_under(selection(**policy), finding_on(*files))
+    assert [each.files for each in found] == ([] if left is None else [left])
 
 
 def test_severity_of_an_undecided_finding_stays_info() -> None:
     chosen = selection(severity={"SCA3": "error"})
-    found = found_under(Fake(finding_on(undecided=True), finding_on()), chosen)
+    found = found_under(chosen, finding_on(undecided=True), finding_on())
     assert [each.severity for each in found] == ["error", "info"]
 
 
@@ -173,9 +157,6 @@ def test_unknown_rules_are_refused_with_the_nearest() -> None:
     with pytest.raises(UsageError) as raised:
         find_rule("lzo-would-gian", ALL_RULES)
     assert "Did you mean SCA101 (lzo-would-gain)?" in (raised.value.resolution or "")
-
-
-def test_rule_is_found_by_id_or_name() -> None:
     for text in ("SCA101", "sca101", "lzo-would-gain"):
         assert find_rule(text, ALL_RULES).id == "SCA101"
 
@@ -223,25 +204,22 @@ def left(fixed: LintReport) -> list[str]:
 def test_fix_of_the_more_important_rule_takes_the_place_of_the_other(
     project: Path,
 ) -> None:
-    made = report(
-        (finding_with_fix(project, LZO), finding_with_fix(project, XZ, rule="SCA103"))
+    lzo, xz = (
+        finding_with_fix(project, LZO),
+        finding_with_fix(project, XZ, rule="SCA103"),
     )
-    assert left(apply_fixes(made)) == []
+    assert left(apply_fixes(report((lzo, xz)))) == []
     assert project.read_text() == LZO
 
 
-def test_fix_that_contradicts_another_payload_is_left(project: Path) -> None:
-    made = report(
-        (finding_with_fix(project, LZO),),
-        (finding_with_fix(project, XZ, rule="SCA102"),),
-    )
-    assert left(apply_fixes(made)) == ["SCA102"]
-    assert project.read_text() == LZO
-
-
-def test_same_fix_of_two_payloads_is_made_once(project: Path) -> None:
-    made = report((finding_with_fix(project, LZO),), (finding_with_fix(project, LZO),))
-    assert left(apply_fixes(made)) == []
+@pytest.mark.parametrize(
+    ("after", "rule", "rest"), [(XZ, "SCA102", ["SCA102"]), (LZO, "SCA101", [])]
+)
+def test_fix_that_contradicts_another_payload_is_left(
+    project: Path, after: str, rule: str, rest: list[str]
+) -> None:
+    fixes = finding_with_fix(project, LZO), finding_with_fix(project, after, rule=rule)
+    assert left(apply_fixes(report(*((each,) for each in fixes)))) == rest
     assert project.read_text() == LZO
 
 

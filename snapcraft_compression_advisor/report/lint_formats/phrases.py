@@ -199,9 +199,7 @@ def payload_fingerprint(payload: LintedPayload, rule: str | None = None) -> str:
 
 
 def _identity(payload: LintedPayload, finding: Finding) -> list[str]:
-    subject = [
-        text for pair in sorted((finding.subject or {}).items()) for text in pair
-    ]
+    subject = [text for pair in sorted(finding.subject.items()) for text in pair]
     return [_snap(payload), *finding.place, *subject]
 
 

@@ -56,7 +56,7 @@ class SavedFinding(_Saved):
     undecided: bool
     message: _Text
     location: _Place
-    subject: dict[str, _Text] | None = None
+    subject: dict[str, _Text]
 
     def finding(self) -> Finding:
         """Return it as rules return theirs."""
