@@ -75,10 +75,6 @@ class Codec(ABC):
     """Compressor options that mksquashfs writes when it is given none."""
     kernel_time: ClassVar[KernelTime | None]
     """What a block costs; ``None`` if nothing is decompressed."""
-    metadata_stored_share: ClassVar[float] = 0.33
-    """What metadata blocks take of that in an image: the mean of 331 blocks of inodes
-    and directories of the systems of docs/study/stacks.md; of a codec that
-    wasn't counted, the mean of those that were."""
     metadata_bytes_each: ClassVar[tuple[float, float, float]] = (15.1, 0.12, 5.6)
     """Bytes of an image's metadata that an inode, a character of names and link
     targets, and a data block add; of a codec that wasn't measured, those of gzip.
@@ -159,7 +155,6 @@ class Identity(Codec):
     squashfs_id = None
     first_kernel = None
     kernel_time = None
-    metadata_stored_share = 1.0
     metadata_bytes_each = (49.0, 1.0, 4.0)
     # An assumption: nothing is packed, and the copying is a small part of the rest.
     in_launch = Interval.exactly(1.0)

@@ -27,7 +27,6 @@ class Gzip(Codec):
     kernel_time = KernelTime(
         block_us=2.83, raw_us_per_kib=2.178, stored_us_per_kib=3.656
     )
-    metadata_stored_share = 0.32
     in_launch = Interval(low=1.02, mid=1.22, high=1.48)
     available = True
     # Only asked for its version: a Python may carry a zlib of its own.

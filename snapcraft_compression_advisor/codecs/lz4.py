@@ -22,7 +22,6 @@ class Lz4(BoundCodec):
     kernel_time = KernelTime(
         block_us=3.88, raw_us_per_kib=0.01126, stored_us_per_kib=0.4922
     )
-    metadata_stored_share = 0.47
     metadata_bytes_each = (23.7, 0.24, 6.2)
     in_launch = Interval(low=0.56, mid=1.34, high=3.23)
     title = "liblz4"

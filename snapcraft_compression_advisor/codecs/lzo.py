@@ -45,7 +45,6 @@ class Lzo(BoundCodec):
     kernel_time = KernelTime(
         block_us=3.42, raw_us_per_kib=0.2098, stored_us_per_kib=1.339
     )
-    metadata_stored_share = 0.38
     metadata_bytes_each = (18.8, 0.21, 5.4)
     in_launch = Interval(low=0.64, mid=1.14, high=2.05)
     title = "liblzo2"

@@ -71,7 +71,6 @@ class Xz(BoundCodec):
     kernel_time = KernelTime(
         block_us=7.32, raw_us_per_kib=2.502, stored_us_per_kib=50.81
     )
-    metadata_stored_share = 0.27
     metadata_bytes_each = (11.9, 0.09, 5.4)
     in_launch = Interval(low=0.93, mid=1.09, high=1.27)
     title = "liblzma"

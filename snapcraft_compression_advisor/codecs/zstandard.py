@@ -81,7 +81,6 @@ class Zstd(BoundCodec):
     kernel_time = KernelTime(
         block_us=16.5, raw_us_per_kib=0.7452, stored_us_per_kib=1.75
     )
-    metadata_stored_share = 0.28
     metadata_bytes_each = (12.1, 0.11, 5.6)
     in_launch = Interval(low=0.52, mid=1.1, high=2.34)
     title = "libzstd"

@@ -6,13 +6,9 @@ A kernel's way of reading squashfs is chosen when it is built.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from functools import reduce
-from operator import add
+from dataclasses import dataclass
 from typing import Literal
 
-from ..codecs import CODECS
-from ..codecs.codec import METADATA_BLOCK_BYTES
 from ..core.units import Interval
 
 FileMode = Literal["cache", "direct", "unknown"]
@@ -99,8 +95,6 @@ class DeviceProfile:
         ``none``. A stored block has only ``fill``.
     :param processors: that a launch can use.
     :param sources: where the figures come from: measured, published.
-    :param metadata: by codec, what reading and decompressing a metadata block takes, in
-        seconds; where it wasn't measured, see :meth:`metadata_block_s`.
     :param kernel: how it reads squashfs.
     :param decompressions_per_block: how often a launch's blocks are decompressed, as
         far as ``decompress`` has it in it.
@@ -114,30 +108,8 @@ class DeviceProfile:
     decompress: Mapping[str, BlockCost]
     processors: int
     sources: tuple[str, ...]
-    metadata: Mapping[str, Interval] = field(default_factory=dict)
     kernel: KernelProfile = NOT_IN_PROFILE
     decompressions_per_block: Interval = _ONCE
-
-    def metadata_block_s(self, codec: str) -> Interval:
-        """Return what a metadata block costs that isn't in squashfs's cache.
-
-        Where that wasn't measured, it is derived from data blocks: two requests, the
-        first of which brings the block's length (``squashfs_read_data`` in Linux's
-        ``fs/squashfs/block.c``), the copy, and what decompressing a data block as small
-        as this would take.
-        """
-        if codec in self.metadata:
-            return self.metadata[codec]
-        request, unpacking = self.fill, self.decompress[codec]
-        stored_bytes = METADATA_BLOCK_BYTES * CODECS[codec].metadata_stored_share
-        parts = (
-            request.block_s * 2,
-            request.raw_s_per_byte * METADATA_BLOCK_BYTES,
-            unpacking.block_s,
-            unpacking.raw_s_per_byte * METADATA_BLOCK_BYTES,
-            unpacking.stored_s_per_byte * stored_bytes,
-        )
-        return reduce(add, parts)
 
 
 _NOTHING = Interval.exactly(0.0)

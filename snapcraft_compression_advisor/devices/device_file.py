@@ -99,7 +99,7 @@ def device_text(device: DeviceProfile) -> str:
         "A device profile, in seconds and seconds per byte: low is a fast device of\n"
         "this kind, high a slow one. Use it with: advise --device FILE"
     )
-    for key in ("storage", "fill", "decompress", "metadata"):
+    for key in ("storage", "fill", "decompress"):
         if key in document:
             _set_on_one_line(document, key)
     yaml = YAML()
@@ -127,11 +127,6 @@ def device_figures(device: DeviceProfile) -> DeviceFile:
                 for codec, cost in device.decompress.items()
                 if codec != "none"
             },
-            "metadata": {
-                codec: asdict(_rounded(seconds))
-                for codec, seconds in device.metadata.items()
-            }
-            or None,
             "kernel": asdict(device.kernel),
             "sources": list(device.sources),
         }
@@ -164,10 +159,6 @@ def _profile(file: DeviceFile) -> DeviceProfile:
         decompress={codec: decompress[codec] for codec in CODECS},
         processors=file.processors,
         sources=sources,
-        metadata={
-            codec: seconds.interval()
-            for codec, seconds in (file.metadata or {}).items()
-        },
         kernel=file.kernel.profile() if file.kernel else NOT_IN_PROFILE,
     )
 

@@ -165,12 +165,6 @@ class DeviceFile(_Model):
         description="additional cost of decompressing a block; missing codecs are "
         "taken from a built-in profile, in proportion"
     )
-    metadata: dict[CodecName, SecondsRange] | None = pydantic.Field(
-        default=None,
-        description="by codec, cost of reading and decompressing a metadata block (8 "
-        "KiB of inodes or directories); what is missing is derived from 'fill' and "
-        "'decompress'",
-    )
     kernel: KernelFigures | None = pydantic.Field(
         default=None, description="unknown if missing"
     )

@@ -102,16 +102,12 @@ def together(layers: Sequence[LaunchEstimate]) -> LaunchEstimate:
 
     :param layers: at least one.
     """
-    work = [
-        each.transfer.mid + each.fill.mid + each.decompress.mid + each.metadata.mid
-        for each in layers
-    ]
+    work = [each.transfer.mid + each.fill.mid + each.decompress.mid for each in layers]
     return LaunchEstimate(
         seeks=_sum(each.seeks for each in layers),
         transfer=_sum(each.transfer for each in layers),
         fill=_sum(each.fill for each in layers),
         decompress=_sum(each.decompress for each in layers),
-        metadata=_sum(each.metadata for each in layers),
         calibrated_s=_sum(each.calibrated for each in layers),
         read_share=_mean([each.read_share for each in layers], work),
         seek_share=_mean(

@@ -56,10 +56,7 @@ class FittedProfile:
 
 def fit_profile(profile: LaunchProfile, inventory: Inventory) -> FittedProfile:
     """Find a profile's blocks in the app's own payload, which may be a newer one."""
-    metadata = profile.metadata_blocks
-    if profile.payloads:
-        metadata = profile.payloads[0].metadata_blocks
-    return _fit(profile, profile.files, inventory, metadata)
+    return _fit(profile, profile.files, inventory)
 
 
 def fit_layer(
@@ -72,15 +69,12 @@ def fit_layer(
     """
     for each in profile.payloads or ():
         if (each.role, each.name) == (role, name):
-            return _fit(profile, each.files, inventory, each.metadata_blocks)
+            return _fit(profile, each.files, inventory)
     return None
 
 
 def _fit(
-    profile: LaunchProfile,
-    recorded: Sequence[ProfileFile],
-    inventory: Inventory,
-    metadata_blocks: int | None,
+    profile: LaunchProfile, recorded: Sequence[ProfileFile], inventory: Inventory
 ) -> FittedProfile:
     known = sorted(recorded, key=lambda file: file.path)
     there = [file for file in known if _is_there(inventory, file.path)]
@@ -100,7 +94,6 @@ def _fit(
             read_share=read_share,
             seek_share=seek_share,
             waited_share=waited_share(profile.recorded),
-            metadata_blocks=metadata_blocks,
             window=profile.recorded.window if profile.recorded else None,
         ),
         fitting_share=fitting / blocks if blocks else 1.0,

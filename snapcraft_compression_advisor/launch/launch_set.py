@@ -174,9 +174,6 @@ class LaunchSet:
     :param read_share: bytes really read, per byte that is expected of these blocks.
     :param seek_share: seeks really made, per run that is expected of these blocks.
     :param waited_share: of the work on blocks, what the launch waits for.
-    :param metadata_blocks: blocks of inodes and directories that it reads, each as
-        often as it is read; ``None`` if they weren't counted. The usual ones are in
-        the factors of :attr:`.Codec.in_launch`.
     :param window: what the window that ended a recorded launch showed.
     :param unresolved: what the launch needs from elsewhere.
     """
@@ -187,7 +184,6 @@ class LaunchSet:
     read_share: Interval
     seek_share: Interval
     waited_share: Interval = WAITED_SHARE
-    metadata_blocks: float | None = None
     unresolved: tuple[Unresolved, ...] = ()
     basis: GuessBasis | None = None
     method: Method | None = None

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from ..trial.result import BlockPlaces, CodecTrial, StoredBlocks
     from .launch_set import LaunchFile, LaunchSet
 
-_NONE = Interval.exactly(0.0)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaunchEstimate:
@@ -32,7 +30,6 @@ class LaunchEstimate:
 
     :param seeks: waiting for storage to find blocks.
     :param fill: asking for blocks and copying them; the same for all codecs.
-    :param metadata: reading and decompressing blocks of inodes and directories.
     :param read_share: bytes read, per byte of the set.
     :param seek_share: seeks made, per run of blocks of the set.
     :param waited_share: of the work on blocks, what the launch waits for: with several
@@ -48,7 +45,6 @@ class LaunchEstimate:
     read_share: Interval
     seek_share: Interval
     waited_share: Interval
-    metadata: Interval = _NONE
     calibrated_s: Interval | None = None
 
     @property
@@ -72,7 +68,7 @@ class LaunchEstimate:
         return (
             self.seeks,
             self.transfer,
-            self.fill + self.decompress + self.metadata,
+            self.fill + self.decompress,
             self.seek_share,
             self.read_share,
             self.waited_share,
@@ -82,11 +78,6 @@ class LaunchEstimate:
     def copying(self) -> Interval:
         """What asking for blocks and copying them takes."""
         return self.fill * self.read_share * self.waited_share
-
-    @property
-    def look_up(self) -> Interval:
-        """What reading and decompressing inodes and directories takes."""
-        return self.metadata * self.read_share * self.waited_share
 
     @property
     def decompression(self) -> Interval:
@@ -102,9 +93,8 @@ def estimate_launch(
     Every run of adjacent blocks of a file costs one seek and its stored bytes'
     transfer; every block costs the filling of its pages, and a compressed one its
     decompression, one block after the other (``SQUASHFS_DECOMP_SINGLE``, as in Ubuntu
-    18.04 to 24.04). So do the metadata blocks of what it looks up, of which
-    squashfs keeps eight. Storage's part of these is left out: they stand side by side
-    at the end of the image.
+    18.04 to 24.04). Blocks of inodes and directories aren't counted: what launches
+    usually read of them is in :attr:`.Codec.in_launch`.
     """
     return cost_of_blocks(
         sum_blocks(launch_set, trial), launch_set, trial.codec, device
@@ -128,7 +118,6 @@ def cost_of_blocks(
         fill=block_cost(device.fill, sums.blocks, sums.raw_bytes, sums.stored_bytes),
         decompress=decompress * in_launch,
         calibrated_s=in_launch * decompress.mid,
-        metadata=device.metadata_block_s(codec) * (launch_set.metadata_blocks or 0),
         read_share=launch_set.read_share,
         seek_share=launch_set.seek_share,
         waited_share=launch_set.waited_share,
@@ -166,9 +155,7 @@ def saved_figures(slow: LaunchEstimate, fast: LaunchEstimate) -> tuple[Interval,
     return (
         slow.seeks - fast.seeks,
         slow.transfer - fast.transfer,
-        (slow.decompress - fast.decompress)
-        + (slow.metadata - fast.metadata)
-        + (slow.fill - fast.fill),
+        (slow.decompress - fast.decompress) + (slow.fill - fast.fill),
         slow.seek_share,
         slow.read_share,
         slow.waited_share,
@@ -178,8 +165,7 @@ def saved_figures(slow: LaunchEstimate, fast: LaunchEstimate) -> tuple[Interval,
 def calibrated_work(slow: LaunchEstimate, fast: LaunchEstimate) -> Interval:
     """Return the work in :func:`saved_figures` if the device's figures were known."""
     slow_s, fast_s = (
-        each.calibrated + Interval.exactly(each.fill.mid + each.metadata.mid)
-        for each in (slow, fast)
+        each.calibrated + Interval.exactly(each.fill.mid) for each in (slow, fast)
     )
     return slow_s - fast_s
 
@@ -201,7 +187,7 @@ def cost_of_files(
 
 
 def data_of(launch_set: LaunchSet, files: tuple[LaunchFile, ...]) -> LaunchSet:
-    """Return some files of a launch, without what it looks up of them.
+    """Return some files of a launch.
 
     A launch may read more than its set names, but of a file no more than is there.
     """
@@ -212,7 +198,6 @@ def data_of(launch_set: LaunchSet, files: tuple[LaunchFile, ...]) -> LaunchSet:
     return replace(
         launch_set,
         files=files,
-        metadata_blocks=None,
         read_share=read_share,
         seek_share=seek_share,
     )

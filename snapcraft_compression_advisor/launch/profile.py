@@ -159,15 +159,6 @@ class RecordedLaunch(_Model):
         )
 
 
-MetadataBlocks = Annotated[
-    pydantic.NonNegativeInt | None,
-    pydantic.Field(
-        description="metadata blocks (8 KiB of inodes or directories) that the launch "
-        "reads, each as often as it is read; missing if that wasn't recorded"
-    ),
-]
-
-
 class ProfilePayload(_Model):
     """What a launch of an installed snap reads of one of the snaps under it.
 
@@ -181,7 +172,6 @@ class ProfilePayload(_Model):
     revision: Text | None = None
     image_bytes: pydantic.NonNegativeInt | None = None
     codec: Text | None = None
-    metadata_blocks: MetadataBlocks = None
     files: tuple[ProfileFile, ...]
 
 
@@ -194,8 +184,6 @@ class LaunchProfile(_Model):
         ``static``, guessed from files.
     :param warm_s: seconds of a warm launch, if one was recorded.
     :param recorded: what else was measured, if anything.
-    :param metadata_blocks: that the launch reads of the app's own payload: blocks of
-        inodes and directories, each as often as it is read.
     """
 
     schema_version: Literal[1, 2] = pydantic.Field(alias="schema", default=1)
@@ -203,7 +191,6 @@ class LaunchProfile(_Model):
     app: Text
     warm_s: Seconds | None = None
     recorded: RecordedLaunch | None = None
-    metadata_blocks: MetadataBlocks = None
     app_files: tuple[ProfileFile, ...] | None = pydantic.Field(
         alias="files",
         default=None,

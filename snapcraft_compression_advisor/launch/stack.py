@@ -173,19 +173,8 @@ def average(launches: Sequence[tuple[float, LaunchSet]]) -> LaunchSet:
         read_share=mean("read_share"),
         seek_share=mean("seek_share"),
         waited_share=mean("waited_share"),
-        metadata_blocks=_average_metadata(launches),
         basis=_average_basis([each.basis for each in sets if each.basis]),
     )
-
-
-def _average_metadata(launches: Sequence[tuple[float, LaunchSet]]) -> float | None:
-    """Return the mean of the metadata blocks, if all were counted."""
-    mean = 0.0
-    for weight, launch_set in launches:
-        if launch_set.metadata_blocks is None:
-            return None
-        mean += weight * launch_set.metadata_blocks
-    return mean
 
 
 def _average_files(

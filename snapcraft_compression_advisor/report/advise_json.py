@@ -141,7 +141,7 @@ def _launch(analysis: Analysis, launch: LaunchAnalysis) -> Part:
     own = decisive if decisive and decisive.app == known.app else None
     return part(
         known,
-        "app source method data_blocks raw_bytes metadata_blocks unresolved",
+        "app source method data_blocks raw_bytes unresolved",
         files=len(known.files),
         guess=_guess(launch, blocks),
         fit=part(profile, "gone changed", blocks_share=profile.fitting_share)
@@ -199,7 +199,6 @@ def _cost(estimate: LaunchEstimate, profile: FittedProfile | None) -> Part:
         io_s=estimate.io.mid,
         copy_s=estimate.copying.mid,
         decompress_s=estimate.decompression.mid,
-        metadata_s=estimate.look_up.mid,
         warm_s=warm_s,
         cold_s=None if warm_s is None else warm_s + estimate.added_s.mid,
     )

@@ -247,7 +247,7 @@ def _saved_s(
         files = tuple(each for each in whole.files if each.path in paths)
         if files:
             estimates = estimates_of(
-                replace(whole, files=files, metadata_blocks=None),
+                replace(whole, files=files),
                 analysis.trial,
                 analysis.devices,
             )
