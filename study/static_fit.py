@@ -43,12 +43,6 @@ from snapcraft_compression_advisor.launch.guess.priors import (
     Counts,
     Priors,
 )
-from snapcraft_compression_advisor.launch.guess.priors_document import (
-    Ends,
-    PriorsDocument,
-    ReferenceRow,
-    Row,
-)
 from snapcraft_compression_advisor.payload.snap_yaml import SNAP_YAML_PATH
 from static_data import (
     Application,
@@ -210,10 +204,10 @@ def _write_csv(name: str, rows: Iterable[tuple[object, ...]]) -> None:
     (FOLDER / "data" / name).write_text(text.getvalue(), encoding="utf-8")
 
 
-def document_text(document: PriorsDocument) -> str:
+def document_text(document: Mapping[str, object]) -> str:
     """Return a document with one key a line, so that changes show."""
     lines = []
-    for key, value in document.model_dump(mode="json").items():
+    for key, value in document.items():
         if isinstance(value, dict):
             rows = ",\n".join(
                 f"{json.dumps(k)}:{json.dumps(v, separators=(',', ':'))}"
@@ -225,43 +219,43 @@ def document_text(document: PriorsDocument) -> str:
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
-def priors_document(priors: Priors, fit: dict[str, object]) -> PriorsDocument:
+def priors_document(priors: Priors, fit: object) -> dict[str, object]:
     """Return the document that ``parse_priors`` reads, with rounded shares.
 
-    :param fit: what the priors were fitted on, and how well they do.
+    :param fit: what the priors were fitted on, and how well they do; for readers of
+        the file.
     """
-    return PriorsDocument(
-        fit=fit,
-        read_share=_ends(priors.read_share),
-        seek_share=_ends(priors.seek_share),
-        unseen_share=_ends(priors.unseen_share),
-        kind_shares={
+    return {
+        "fit": fit,
+        "read_share": _ends(priors.read_share),
+        "seek_share": _ends(priors.seek_share),
+        "unseen_share": _ends(priors.unseen_share),
+        "kind_shares": {
             kind: _ends(share) for kind, share in sorted(priors.kind_shares.items())
         },
-        parallel_kinds=priors.parallel_kinds,
-        kinds={kind: dict(recorded) for kind, recorded in sorted(priors.kinds.items())},
-        references={
-            name: ReferenceRow(
-                read_share=_ends(each.read_share),
-                seek_share=_ends(each.seek_share),
-                least_share=round(each.least_share, 4),
-                recorded=dict(each.recorded),
-            )
+        "parallel_kinds": list(priors.parallel_kinds),
+        "kinds": {kind: dict(known) for kind, known in sorted(priors.kinds.items())},
+        "files": _rows(priors.files),
+        "blocks": _rows(priors.blocks),
+        "references": {
+            name: {
+                "read_share": _ends(each.read_share),
+                "seek_share": _ends(each.seek_share),
+                "least_share": round(each.least_share, 4),
+                "recorded": dict(each.recorded),
+            }
             for name, each in sorted(priors.references.items())
         },
-        files=_rows(priors.files),
-        blocks=_rows(priors.blocks),
-    )
+    }
 
 
-def _ends(share: Interval) -> Ends:
-    low, mid, high = (round(end, 3) for end in (share.low, share.mid, share.high))
-    return low, mid, high
+def _ends(share: Interval) -> list[float]:
+    return [round(end, 3) for end in share.ends]
 
 
-def _rows(counts: Counts) -> dict[str, Row]:
+def _rows(counts: Counts) -> dict[str, list[int]]:
     return {
-        key: (counts.read[key], counts.counted[key]) for key in sorted(counts.counted)
+        key: [counts.read[key], counts.counted[key]] for key in sorted(counts.counted)
     }
 
 

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import json
 import re
 from collections import Counter, defaultdict
 from dataclasses import replace
@@ -31,7 +32,6 @@ from snapcraft_compression_advisor.launch.guess.priors import (
     Priors,
     parse_priors,
 )
-from snapcraft_compression_advisor.launch.guess.priors_document import read_document
 from static_data import count, read_application, score, weighed
 from static_fit import PRIORS, document_text, priors_document
 from static_folds import OF_NEW, kind_spread, of_new
@@ -74,7 +74,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--trees", type=Path, required=True)
     trees = parser.parse_args().trees
-    document = read_document(PRIORS.read_bytes())
+    document = json.loads(PRIORS.read_bytes())
     debian = without_vendors(parse_priors(document))
     applications = [
         read_application(path.stem, trees / path.stem, folder)
@@ -97,7 +97,7 @@ def main() -> None:
     }
     write_table(applications, ratios)
     PRIORS.write_text(
-        document_text(priors_document(with_vendors(debian), document.fit)),
+        document_text(priors_document(with_vendors(debian), document["fit"])),
         encoding="utf-8",
     )
 

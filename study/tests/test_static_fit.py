@@ -21,7 +21,6 @@ from snapcraft_compression_advisor.launch.guess.priors import (
     Priors,
     parse_priors,
 )
-from snapcraft_compression_advisor.launch.guess.priors_document import read_document
 from static_accuracy import read_rows
 from static_data import (
     OWN_WEIGHT,
@@ -267,7 +266,7 @@ def test_priors_are_counted_from_all_recordings() -> None:
 
 
 def test_what_vendors_launches_tell_comes_on_top_of_debians() -> None:
-    priors = parse_priors(read_document(PRIORS.read_bytes()))
+    priors = parse_priors(json.loads(PRIORS.read_bytes()))
     debian = without_vendors(priors)
     again = with_vendors(debian)
     assert again.files == priors.files != debian.files

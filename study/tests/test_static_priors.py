@@ -8,7 +8,6 @@ from dataclasses import replace
 import pytest
 
 from payloads import make_inventory
-from snapcraft_compression_advisor.core.errors import BadDataError
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.launch.guess.block_classes import (
     ElfParts,
@@ -34,9 +33,8 @@ from snapcraft_compression_advisor.launch.guess.priors import (
     built_in_priors,
     parse_priors,
 )
-from snapcraft_compression_advisor.launch.guess.priors_document import read_document
 from snapcraft_compression_advisor.launch.launch_set import WAITED_SHARE, LaunchFile
-from static_fit import priors_document
+from static_fit import document_text, priors_document
 from static_folds import summed, wider_class
 
 SHARE = Interval(low=0.5, mid=1.0, high=2.0)
@@ -198,37 +196,9 @@ def test_stretch_belongs_to_a_part_of_a_library() -> None:
 
 
 def test_priors_survive_their_document() -> None:
-    text = priors_document(PRIORS, FIT).model_dump_json()
-    document = read_document(text.encode())
-    assert document.fit == FIT
-    assert parse_priors(document) == PRIORS
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("fit", "yesterday"),
-        ("read_share", [1.0, 0.5, 2.0]),
-        ("read_share", [0.0, 0.5, 2.0]),
-        ("files", {"seen": [2, 1]}),
-        ("blocks", {"seen": [-1, 1]}),
-        ("blocks", {"seen": [1]}),
-        ("more", 1),
-    ],
-)
-def test_priors_that_are_not_what_was_shipped_are_refused(
-    name: str, value: object
-) -> None:
-    document = json.loads(priors_document(PRIORS, FIT).model_dump_json())
-    read_document(json.dumps(document).encode())
-    with pytest.raises(BadDataError, match=f"invalid: {name}") as caught:
-        read_document(json.dumps({**document, name: value}).encode())
-    assert caught.value.resolution
-
-
-def test_text_that_is_no_document_is_refused() -> None:
-    with pytest.raises(BadDataError, match="invalid: file"):
-        read_document(b"{")
+    text = document_text(priors_document(PRIORS, FIT))
+    assert json.loads(text)["fit"] == FIT
+    assert parse_priors(json.loads(text)) == PRIORS
 
 
 def test_built_in_priors_are_of_many_applications() -> None:

@@ -8,17 +8,17 @@ never says little by itself.
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...core.units import Interval
 from ..launch_set import WAITED_SHARE
 from .block_classes import MEMBER, NO_MEMBER
-from .priors_document import Ends, PriorsDocument, Row, read_document
 from .traits import DRIVER_WAYS
 
 if TYPE_CHECKING:
@@ -255,37 +255,40 @@ def _drawn(counts: Counts, key: str, towards: float, *, weight: float) -> float:
 
 @cache
 def built_in_priors() -> Priors:
-    """Return the priors that come with the package.
-
-    :raises BadDataError: if they aren't what was shipped.
-    """
+    """Return the priors that come with the package."""
     text = files(__package__).joinpath("priors.json").read_bytes()
-    return parse_priors(read_document(text))
+    return parse_priors(json.loads(text))
 
 
-def parse_priors(document: PriorsDocument) -> Priors:
-    """Return the priors of a document."""
+def parse_priors(document: Mapping[str, Any]) -> Priors:
+    """Return the priors of the document that ``study/static_fit.py`` writes.
+
+    An interval is a list of its ends there, and a count of what was read and of what
+    was counted.
+    """
     return Priors(
-        files=_counts(document.files),
-        blocks=_counts(document.blocks),
-        read_share=_interval(document.read_share),
-        seek_share=_interval(document.seek_share),
-        unseen_share=_interval(document.unseen_share),
+        files=_counts(document["files"]),
+        blocks=_counts(document["blocks"]),
+        read_share=Interval.around(*document["read_share"]),
+        seek_share=Interval.around(*document["seek_share"]),
+        unseen_share=Interval.around(*document["unseen_share"]),
         kind_shares={
-            kind: _interval(ends) for kind, ends in document.kind_shares.items()
+            kind: Interval.around(*ends)
+            for kind, ends in document["kind_shares"].items()
         },
-        parallel_kinds=document.parallel_kinds,
+        parallel_kinds=tuple(document["parallel_kinds"]),
         kinds={
-            kind: tuple(recorded.items()) for kind, recorded in document.kinds.items()
+            kind: tuple(recorded.items())
+            for kind, recorded in document["kinds"].items()
         },
         references={
             name: Reference(
-                read_share=_interval(each.read_share),
-                seek_share=_interval(each.seek_share),
-                recorded=tuple(each.recorded.items()),
-                least_share=each.least_share,
+                read_share=Interval.around(*each["read_share"]),
+                seek_share=Interval.around(*each["seek_share"]),
+                recorded=tuple(each["recorded"].items()),
+                least_share=each["least_share"],
             )
-            for name, each in document.references.items()
+            for name, each in document["references"].items()
         },
     )
 
@@ -316,12 +319,7 @@ def _up_to(share: Interval, most_blocks: float, blocks: float) -> Interval:
     return replace(share, high=max(share.mid, min(share.high, most)))
 
 
-def _interval(ends: Ends) -> Interval:
-    low, mid, high = ends
-    return Interval(low=low, mid=mid, high=high)
-
-
-def _counts(rows: Mapping[str, Row]) -> Counts:
+def _counts(rows: Mapping[str, tuple[int, int]]) -> Counts:
     return Counts(
         read=Counter({key: read for key, (read, _) in rows.items()}),
         counted=Counter({key: counted for key, (_, counted) in rows.items()}),
