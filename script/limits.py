@@ -17,8 +17,8 @@ ROOM_LINES = {
     "payload": 4_500,
     "trial": 1_970,
     "devices": 980,
-    "launch": 1_570,
-    "launch/guess": 6_710,
+    "launch": 1_460,
+    "launch/guess": 6_450,
     "advice": 1_140,
     "settings": 1_110,
     "project": 1_050,
@@ -29,7 +29,7 @@ ROOM_LINES = {
     "prefetch": 450,
     "lint": 3_510,
     "capture": 6_990,
-    "report": 5_570,
+    "report": 5_550,
     "fleet": 2_310,
     "cli": 3_610,
     "host": 1_970,
@@ -37,9 +37,9 @@ ROOM_LINES = {
 """Of the package's rooms, without those inside that have a limit of their own."""
 
 TREES = {
-    PACKAGE: (52_430, 278),
-    "tests": (46_120, 225),
-    "study": (11_190, 63),
+    PACKAGE: (52_150, 273),
+    "tests": (46_100, 225),
+    "study": (11_150, 63),
     "benchmarks": (2_670, 16),
 }
 """Lines and files of whole trees."""

@@ -8,8 +8,7 @@ from snapcraft_compression_advisor.launch.guess.candidates import (
     Candidates,
     find_candidates,
 )
-from snapcraft_compression_advisor.launch.guess.shell import shell_commands
-from snapcraft_compression_advisor.launch.guess.shell_values import Values
+from snapcraft_compression_advisor.launch.guess.shell import Values, shell_commands
 
 
 def guessed(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from ..codecs.codec import DATA_BLOCK_BYTES
 from ..core.errors import UsageError
 from ..core.units import Interval
+from ..payload.inventory import block_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -88,9 +89,16 @@ class LaunchFile:
     @property
     def expected_blocks(self) -> float:
         """Data blocks that are expected to be read of it."""
-        if not self.shares:
-            return float(self.block_count)
         return sum((last - first + 1) * share for first, last, share in self.ranges())
+
+    @property
+    def expected_bytes(self) -> float:
+        """Bytes of these blocks, by the share that is expected to be read."""
+        return sum(
+            share * block_bytes(self.size_bytes, number)
+            for first, last, share in self.ranges()
+            for number in range(first, last + 1)
+        )
 
     @property
     def block_count(self) -> int:

@@ -5,36 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..core.units import counted, format_bytes, join_ends
-from ..payload.inventory import block_bytes, block_count
+from ..payload.inventory import block_count
 from .document import document_text, part
 from .model import Page, Section, Table
 
 if TYPE_CHECKING:
     from ..launch.guess.explain import Explanation
-    from ..launch.launch_set import LaunchFile, LaunchSet
+    from ..launch.launch_set import LaunchSet
 
 LISTED_FILES = 10
 """Largest ones; the JSON names all."""
-
-LISTED_RUNS = 40
-"""Runs of blocks of one file."""
-
-_RUN = ("first", "last", "share", "class")
-
-
-def expected_bytes(file: LaunchFile) -> float:
-    """Return what is expected to be read of a file: its blocks' bytes by share."""
-    return sum(
-        share * block_bytes(file.size_bytes, number)
-        for first, last, share in file.ranges()
-        for number in range(first, last + 1)
-    )
 
 
 def guess_page(launch_set: LaunchSet) -> Page:
     """Return what a guess expects, largest files first."""
     sizes = sorted(
-        ((expected_bytes(file), file.path) for file in launch_set.files),
+        ((file.expected_bytes, file.path) for file in launch_set.files),
         key=lambda item: (-item[0], item[1]),
     )
     total, share = sum(size for size, _ in sizes), launch_set.read_share
@@ -73,27 +59,14 @@ def explanation_page(found: Explanation) -> Page:
             f"a launch of {found.app} is expected to read {expected} of its {blocks} "
             "(estimated)"
         )
-    rows = [
-        (f"{first}-{last}" if last > first else str(first), kind, f"{share:.2f}")
-        for first, last, share, kind in found.blocks[:LISTED_RUNS]
-    ]
-    if (more := len(found.blocks) - LISTED_RUNS) > 0:
-        rows.append((f"{counted(more, 'run')} more", "", ""))
-    heads = ("data blocks", "of class", "share")
-    table = Table(heads=heads, rows=tuple(rows), words=frozenset({1}))
     return Page(
         title=f"Why {found.path} is expected, or not",
         headline=f"{found.path}: {text}",
-        sections=(
-            Section(
-                short=True, sentences=found.sentences, tables=(table,) * bool(rows)
-            ),
-        ),
+        sections=(Section(short=True, sentences=found.sentences),),
     )
 
 
 def explanation_json(found: Explanation) -> str:
     """Return why a guess expects a file as JSON."""
-    blocks = [dict(zip(_RUN, each, strict=True)) for each in found.blocks]
     names = "app path size_bytes expected_blocks sentences"
-    return document_text(part(found, names, blocks=blocks))
+    return document_text(part(found, names))

@@ -11,7 +11,7 @@ import pytest
 from guesses import shell_words
 from payloads import make_payload
 from snapcraft_compression_advisor.core.units import MIB
-from snapcraft_compression_advisor.launch.guess.runtimes import electron, gjs, tcl
+from snapcraft_compression_advisor.launch.guess.runtimes import electron, gobject, tcl
 from snapcraft_compression_advisor.launch.guess.runtimes.node import (
     MAX_NAMES,
     loads,
@@ -20,11 +20,11 @@ from snapcraft_compression_advisor.launch.guess.runtimes.node import (
 from snapcraft_compression_advisor.launch.guess.runtimes.python.finder import (
     ModuleFinder,
 )
-from snapcraft_compression_advisor.launch.guess.runtimes.python.importer import Importer
-from snapcraft_compression_advisor.launch.guess.runtimes.python.imports import (
+from snapcraft_compression_advisor.launch.guess.runtimes.python.importer import (
+    Importer,
     imported_names,
 )
-from snapcraft_compression_advisor.launch.guess.runtimes.python.start import (
+from snapcraft_compression_advisor.launch.guess.runtimes.python.search import (
     LOADED_ENTRY_POINT,
 )
 from snapcraft_compression_advisor.launch.guess.runtimes.script_modules import (
@@ -82,7 +82,11 @@ LANGUAGES = (PERL, RUBY, LUA)
 PATTERNS = [
     pattern
     for pattern in (
-        *(value for module in (electron, gjs, tcl) for value in vars(module).values()),
+        *(
+            value
+            for module in (electron, gobject, tcl)
+            for value in vars(module).values()
+        ),
         LOADED_ENTRY_POINT,
         *(each.statement for each in LANGUAGES),
         *(each.search for each in LANGUAGES),

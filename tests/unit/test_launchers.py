@@ -11,13 +11,12 @@ from guesses import guessed, shell_words
 from payloads import make_payload
 from snapcraft_compression_advisor.launch.guess.candidates import find_candidates
 from snapcraft_compression_advisor.launch.guess.programs import SCRIPT_MAX_BYTES
-from snapcraft_compression_advisor.launch.guess.shell import (
+from snapcraft_compression_advisor.launch.guess.shell import Values, shell_commands
+from snapcraft_compression_advisor.launch.guess.shell_words import (
     command_place,
     is_shell,
     script_interpreter,
-    shell_commands,
 )
-from snapcraft_compression_advisor.launch.guess.shell_values import Values
 from snapcraft_compression_advisor.launch.launch_set import BlindSpot
 
 PROGRAM = "opt/app/lib/app-bin"

@@ -13,8 +13,8 @@ from snapcraft_compression_advisor.launch.guess.candidates import find_candidate
 from snapcraft_compression_advisor.launch.guess.runtimes.python.finder import (
     ModuleFinder,
 )
-from snapcraft_compression_advisor.launch.guess.runtimes.python.importer import Importer
-from snapcraft_compression_advisor.launch.guess.runtimes.python.imports import (
+from snapcraft_compression_advisor.launch.guess.runtimes.python.importer import (
+    Importer,
     imported_names,
 )
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import posixpath
 from dataclasses import dataclass
-from itertools import groupby, islice
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from ...core.errors import UsageError
 from .blindness import UNREACHED
 from .candidates import find_candidates
 from .families import all_families, compiled
-from .guess import LEAST_SHARE, keys_of, opened_share, static_launch_set
+from .guess import LEAST_SHARE, opened_share, static_launch_set
 from .priors import built_in_priors
 from .snap_paths import SnapPaths
 
@@ -37,8 +37,6 @@ class Explanation:
 
     :param path: of the file, links followed.
     :param sentences: the ways that lead to it, or what would have to be otherwise.
-    :param blocks: first and last of each run of data blocks, the share of launches that
-        read them, and their class.
     """
 
     app: str
@@ -46,7 +44,6 @@ class Explanation:
     size_bytes: int
     expected_blocks: float
     sentences: tuple[str, ...]
-    blocks: tuple[tuple[int, int, float, str], ...] = ()
 
 
 def explain(payload: Payload, app: str, path: str) -> Explanation:
@@ -74,7 +71,6 @@ def explain(payload: Payload, app: str, path: str) -> Explanation:
         size_bytes=entry.size_bytes,
         expected_blocks=expected.expected_blocks if expected is not None else 0.0,
         sentences=(*((instead,) if entry is not named else ()), *reasons),
-        blocks=tuple(_blocks(payload, found, expected)) if found and expected else (),
     )
 
 
@@ -133,12 +129,10 @@ def _found(candidate: Candidate) -> str:
         )
     if way == "started" and candidate.role == "program":
         return "The app's command or one of its scripts starts or names it."
-    if way == "started":
-        return f"{by} links it."
-    if candidate.role in ("library", "distant") and "/" in by:
-        return f"{by} links it (way {way!r})."
     if by and way.endswith(("-module", "-extension")):
         return f"{by} imports it (way {way!r})."
+    if "/" in by and candidate.role in ("library", "distant"):
+        return f"{by} links it (way {way!r})."
     return f"The way {way!r} names it" + (f": of {by!r}." if by else ".")
 
 
@@ -175,15 +169,3 @@ def _names(family: Family, entry: Entry) -> bool:
         return False
     place = posixpath.basename(folder) if family.beside else folder
     return compiled(family.folder).fullmatch(place) is not None
-
-
-def _blocks(
-    payload: Payload, candidate: Candidate, file: LaunchFile
-) -> Iterator[tuple[int, int, float, str]]:
-    """Yield runs of blocks of one share and class."""
-    keys = keys_of(payload, candidate)
-    for first, last, share in file.ranges():
-        numbers = range(first, last + 1)
-        for place, run in groupby(numbers, lambda number: keys[number][0]):
-            blocks = [*run]
-            yield blocks[0], blocks[-1], share, place

@@ -8,7 +8,7 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 from ...codecs.codec import DATA_BLOCK_BYTES
-from ...payload.inventory import block_bytes, block_count
+from ...payload.inventory import block_count
 from ..launch_set import (
     WAITED_SHARE,
     GuessBasis,
@@ -111,12 +111,7 @@ def _possible_share(candidates: Candidates, files: Iterable[LaunchFile]) -> floa
 
     They count to the high end of an interval only.
     """
-    expected = sum(
-        share * block_bytes(file.size_bytes, number)
-        for file in files
-        for first, last, share in file.ranges()
-        for number in range(first, last + 1)
-    )
+    expected = sum(file.expected_bytes for file in files)
     possible = sum(entry.size_bytes for entry in candidates.possible)
     return possible / expected if expected else 0.0
 

@@ -13,13 +13,19 @@ from ..launch_set import BlindSpot
 from .runtimes import RUNTIMES, runtime_of
 from .runtimes.runtime import Invocation, Programs
 from .shell import (
+    ARGUMENTS,
+    Values,
+    is_computed,
+    pattern_of,
+    shell_commands,
+    unknown_before,
+)
+from .shell_words import (
     command_place,
     command_text,
     is_shell,
     script_interpreter,
-    shell_commands,
 )
-from .shell_values import ARGUMENTS, Values, is_computed, pattern_of, unknown_before
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -1,12 +1,13 @@
-"""The words of a shell script, as a shell would split them."""
+"""The words of a shell script, as a shell would split them, and what they are for."""
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 
 class Operator(str):
@@ -22,14 +23,38 @@ MAX_HELD_TEXTS = 256
 """Texts that a script holds; more of them are taken for commands."""
 
 _PLAIN = re.compile(r"[^\s'\"\\;&|()<>`$]+")
-_SPACE = re.compile(r"(?:[ \t\r\f\v]|\\\n)+")
-_OPERATOR = re.compile(r"[;&|()<>\n]")
+_SPACE = re.compile(r"(?:[ \t\r\f\v]|\\\n|#[^\n]*)+")
+"""Between words, comments too."""
+
+_OPERATOR = re.compile(r"\n|[;&|()<>]+")
 _QUOTED = re.compile(r"[^\"\\`$]+")
 _TICKED = re.compile(r"[^'\"\\`$]+")
 _INSIDE = re.compile(r"[^()'\"\\`$]+")
 _BRACED = re.compile(r"[^{}'\"\\`$]+")
 _GROUPS = {"(": (")", _INSIDE), "{": ("}", _BRACED)}
 
+_SHELLS = frozenset({"sh", "bash", "dash", "ksh", "zsh"})
+_TEXT_RUNNERS = _SHELLS | {"runuser", "su"}
+_TEXT_OPTION = re.compile(r"-[a-z]*c")
+_SHEBANG = re.compile(r"#![ \t]*(?P<program>[^\s]+)(?:[ \t]+(?P<argument>[^\n]*))?")
+ASSIGNMENT = re.compile(
+    r"(?P<name>[A-Za-z_]\w*)(?P<append>\+?)=(?P<value>.*)", re.DOTALL
+)
+_WRAPPERS = frozenset(
+    {*("catchsegv", "chrt", "dbus-launch", "dbus-run-session", "env", "firejail")}
+    | {*("ionice", "nice", "nohup", "numactl", "prlimit", "setarch", "setpriv")}
+    | {*("setsid", "stdbuf", "taskset", "timeout", "xvfb-run")}
+)
+"""Programs that run the program that their arguments name."""
+
+_BEFORE_COMMANDS = _WRAPPERS | {
+    *("!", "{", "do", "else", "elif", "eval", "exec", "if"),
+    *("then", "time", "until", "while"),
+}
+_WITH_VALUE = frozenset({"-u", "-n", "-k", "-c", "-p", "--chdir", "-C"})
+"""Options of these whose value is a word of its own; ``-a`` of ``exec``, too."""
+
+_NUMBER = re.compile(r"[\d.,:-]+[smhd]?")
 
 Command = tuple[list[str], str]
 """The words of a simple command, and the operator behind it."""
@@ -50,6 +75,57 @@ def simple_commands(text: str) -> Iterator[Command]:
             command = []
 
 
+def script_interpreter(text: str) -> str:
+    """Return what runs a script, a path or a bare name; empty if it has no ``#!`` line.
+
+    ``/usr/bin/env NAME`` (also with ``-S`` and assignments) names NAME.
+    """
+    match = _SHEBANG.match(text)
+    if match is None:
+        return ""
+    interpreter = match["program"]
+    if interpreter.rpartition("/")[2] == "env":
+        words = (match["argument"] or "").split()
+        named = [word for word in words if word[0] != "-" and "=" not in word]
+        interpreter = named[0] if named else interpreter
+    return interpreter
+
+
+def is_shell(interpreter: str) -> bool:
+    """Return whether a script's interpreter reads as a POSIX shell does."""
+    return interpreter.rpartition("/")[2] in _SHELLS
+
+
+def command_place(words: Sequence[str]) -> int:
+    """Return where the program stands among the words of a command.
+
+    Behind what runs others (``exec``, ``env``, ``nice``), their options, and variables
+    for that program alone.
+    """
+    place = 0
+    wrapped = False
+    while place < len(words) and (
+        words[place] in _BEFORE_COMMANDS
+        or words[place].rpartition("/")[2] in _WRAPPERS
+        or ASSIGNMENT.fullmatch(words[place])
+        or (place and words[place].startswith("-"))
+        or (wrapped and _NUMBER.fullmatch(words[place]))
+    ):
+        wrapped = wrapped or words[place].rpartition("/")[2] in _WRAPPERS
+        named = words[place] == "-a" and words[place - 1] == "exec"
+        place += 2 if named or words[place] in _WITH_VALUE else 1
+    return place
+
+
+def command_text(words: Sequence[str]) -> str | None:
+    """Return the commands that a command gives to a shell, as ``sh -c "TEXT"`` does."""
+    program, *options = words[command_place(words) :] or ("",)
+    if program.rpartition("/")[2] not in _TEXT_RUNNERS:
+        return None
+    after = itertools.dropwhile(lambda word: not _TEXT_OPTION.fullmatch(word), options)
+    return next(itertools.islice(after, 1, None), None)
+
+
 class _Splitter:
     """The state of :func:`simple_commands`."""
 
@@ -63,10 +139,11 @@ class _Splitter:
         """Yield words, and what ends commands."""
         redirected = ""
         while self._at < len(self._text):
-            if self._skip(_SPACE) or self._skip_comment():
+            if self._skip(_SPACE):
                 continue
-            if _OPERATOR.match(self._text, self._at):
-                operator = self._operator()
+            if operator := self._skip(_OPERATOR):
+                if operator == "\n":
+                    self._skip_held_texts()
                 redirects = operator.strip("&|")[:1] in ("<", ">")
                 redirected = operator if redirects and "(" not in operator else ""
                 if not redirected:
@@ -88,23 +165,6 @@ class _Splitter:
             return ""
         self._at = match.end()
         return match[0]
-
-    def _skip_comment(self) -> bool:
-        if self._text[self._at] != "#":
-            return False
-        end = self._text.find("\n", self._at)
-        self._at = len(self._text) if end < 0 else end
-        return True
-
-    def _operator(self) -> str:
-        start = self._at
-        if self._text[start] == "\n":
-            self._at += 1
-            self._skip_held_texts()
-            return "\n"
-        while self._at < len(self._text) and self._text[self._at] in ";&|()<>":
-            self._at += 1
-        return self._text[start : self._at]
 
     def _skip_held_texts(self) -> None:
         for end in self._held_texts:

@@ -40,7 +40,7 @@ RUNTIMES = (
     Runtime(
         kind="GJS",
         mapped=r"gjs(?:-console)?|libgjs\.so\S*",
-        loader="gjs:loads",
+        loader="gobject:loads",
         interpreter="gjs",
         tells_all=True,
     ),

@@ -13,7 +13,7 @@ from ....payload.elf import ELF_MAGIC
 from ....payload.linkage import library_path
 from ....squashfs.entry import EntryKind
 from ...launch_set import BlindSpot
-from .introspection import introspected
+from .gobject import introspected
 from .runtime import Loaded
 
 if TYPE_CHECKING:

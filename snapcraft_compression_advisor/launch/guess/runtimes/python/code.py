@@ -9,8 +9,6 @@ import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from .imports import absolute_name
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
@@ -172,6 +170,16 @@ class _Texts:
         if text is not None and name == "dirname":
             return posixpath.dirname(text)
         return text if name in _SAME else None
+
+
+def absolute_name(name: str, package: str) -> str:
+    """Return the name of a module that a package's source imports by a relative one."""
+    level = len(name) - len(name.lstrip("."))
+    if not level:
+        return name
+    parents = package.split(".") if package else []
+    kept = parents[: max(0, len(parents) - level + 1)]
+    return ".".join((*kept, name[level:])).rstrip(".")
 
 
 def called_name(node: ast.Call) -> str:

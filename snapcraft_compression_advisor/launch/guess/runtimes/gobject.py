@@ -1,24 +1,23 @@
-"""GJS programs: what the JavaScript of GNOME imports, much of it out of GResources.
+"""What programs reach through GObject Introspection; what those in GJS import.
 
-A compiled bundle of resources is laid out as GLib's ``gvdb``.
+GJS runs the JavaScript of GNOME, much of it out of compiled bundles of resources.
 """
 
 from __future__ import annotations
 
 import posixpath
 import re
-import struct
 import zlib
 from collections import deque
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from ....core.units import MIB
 from ...launch_set import BlindSpot
-from .introspection import introspected
 from .runtime import MAX_MEMBERS_BYTES, MEMBER_MAX_BYTES, Loaded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from ....payload.inventory import Entry
     from .runtime import StartedApp
@@ -29,18 +28,11 @@ MAX_FILES = 1000
 RESOURCE_MAX_BYTES = 32 * MIB
 """How much of a bundle is looked at."""
 
-MAX_ITEMS = 20_000
-"""Files and directories of one bundle."""
+MAX_STREAMS = 5000
+"""Of a bundle, places that are tried as the beginning of a compressed file."""
 
-_MAGIC = b"GVariant"
-_HEADER = struct.Struct("<8sIIII")
-_TABLE = struct.Struct("<II")
-_ITEM = struct.Struct("<IIIHBxII")
-_CONTENT = struct.Struct("<II")
-_BLOOM_MASK = (1 << 27) - 1
-_MAX_DEPTH = 64
-_TYPE = b"\0(uuay)"
-_COMPRESSED = 1
+_COMPRESSED = re.compile(rb"\x78[\x01\x5e\x9c\xda]")
+"""How a file begins that GLib compressed (RFC 1950)."""
 
 STARTUP_NAMESPACES = ("GLib", "GObject", "Gio", "GjsPrivate")
 """What GJS itself loads before the program."""
@@ -63,6 +55,16 @@ _IDENTIFIER = re.compile(
 )
 _BUNDLE = re.compile(rb"(?<![\w.@-])(?P<name>[\w.@-]{1,200})\.gresource\b")
 _BUILT_IN = frozenset(("gi", "package", "searchPath", "versions", "mainloop", "lang"))
+
+MAX_TYPELIB_BYTES = 4 * MIB
+"""Larger than any typelib; bounds what a broken one can cost."""
+
+_TYPELIB = re.compile(
+    r"(?:.*/)?girepository-1\.0/(?P<name>\w+)-(?P<version>[\d.]+)\.typelib"
+)
+_TYPELIB_MAGIC = b"GOBJ\nMETADATA\r\n\x1a"
+_LIBRARIES = re.compile(rb"\0(lib[\w.+-]+\.so[\w.]*(?:,lib[\w.+-]+\.so[\w.]*)*)\0")
+_NEEDS = re.compile(rb"\0(\w+-\d[\d.]*(?:\|\w+-\d[\d.]*)*)\0")
 
 
 class _Search:
@@ -93,7 +95,7 @@ class _Search:
             for bundle in self._new_bundles():
                 yield Loaded(entry=bundle, way="gjs-resource")
                 content = self._app.source(bundle, RESOURCE_MAX_BYTES)
-                for text in scripts_in(content):
+                for text in texts_in(content):
                     self._note(text, bundle.path)
             for module in self._modules(source, script):
                 if module.path not in self._seen:
@@ -162,55 +164,73 @@ def loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
         yield BlindSpot(reason="embedded-code", where=app.programs.started[0].path)
 
 
-def scripts_in(bundle: bytes) -> Iterator[bytes]:
-    """Yield the scripts in a bundle of resources; none if it is broken."""
+def texts_in(bundle: bytes) -> Iterator[bytes]:
+    """Yield what files a bundle holds: as it is, and what is compressed in it."""
+    yield bundle
     total = 0
-    for name, start, end in _members(bundle):
-        if name.endswith(".js") and total <= MAX_MEMBERS_BYTES:
-            script = _member(bundle[start:end])
-            total += len(script)
-            yield script
-
-
-def _members(content: bytes) -> Iterator[tuple[str, int, int]]:
-    """Yield name, start and end of each file (``gvdb-format.h`` of GLib)."""
-    try:
-        magic, _, _, start, end = _HEADER.unpack_from(content)
-        if magic != _MAGIC:
+    for found in islice(_COMPRESSED.finditer(bundle), MAX_STREAMS):
+        part = bundle[found.start() : found.start() + MEMBER_MAX_BYTES]
+        try:
+            text = zlib.decompressobj().decompress(part, MEMBER_MAX_BYTES)
+        except zlib.error:
+            continue
+        total += len(text)
+        if total > MAX_MEMBERS_BYTES:
             return
-        bloom_words, buckets = _TABLE.unpack_from(content, start)
-        first = start + _TABLE.size + 4 * ((bloom_words & _BLOOM_MASK) + buckets)
-        count = min((end - first) // _ITEM.size, MAX_ITEMS)
-        places = (first + _ITEM.size * number for number in range(count))
-        items = [_ITEM.unpack_from(content, place) for place in places]
-    except struct.error:
-        return
-    names = _names(content, [(item[1], item[2], item[3]) for item in items])
-    for name, item in zip(names, items, strict=True):
-        if item[4] == ord("v") and name:
-            yield name, item[5], item[6]
+        yield text
 
 
-def _names(content: bytes, items: list[tuple[int, int, int]]) -> Iterator[str]:
-    """Yield the names of items: that of the parent, and what follows."""
-    for number in range(len(items)):
-        parts: list[bytes] = []
-        place = number
-        while place < len(items) and len(parts) < _MAX_DEPTH:  # no parent is large
-            place, start, size = items[place]
-            parts.append(content[start : start + size])
-        yield b"".join(reversed(parts)).decode(errors="replace")
+def introspected(
+    app: StartedApp, namespaces: Iterable[str], versions: Mapping[str, str]
+) -> Iterator[Loaded]:
+    """Yield the typelibs of namespaces and of those that these need, and libraries.
+
+    :param namespaces: such as ``Gtk``.
+    :param versions: those that the program asks for; the highest of others.
+    """
+    entries = _typelibs(app)
+    pending, wanted = list(namespaces), dict(versions)
+    seen: set[str] = set()
+    while pending:
+        name = pending.pop()
+        known = entries.get(name)
+        if name in seen or not known:
+            continue
+        seen.add(name)
+        typelib = known.get(wanted.get(name, "")) or known[max(known)]
+        yield Loaded(entry=typelib, way="gi-typelib", needs="gi-library")
+        content = app.source(typelib, MAX_TYPELIB_BYTES)
+        if content.startswith(_TYPELIB_MAGIC):
+            for needed in _listed(_NEEDS, content, b"|"):
+                other, _, version = needed.rpartition("-")
+                wanted.setdefault(other, version)
+                pending.append(other)
+            yield from _libraries(app, typelib, content)
 
 
-def _member(value: bytes) -> bytes:
-    """Return the content in a value of the type ``(uuay)``: length, flags, bytes."""
-    if len(value) < _CONTENT.size or not value.endswith(_TYPE):
-        return b""
-    size, flags = _CONTENT.unpack_from(value)
-    data = value[_CONTENT.size : -len(_TYPE)]
-    if not flags & _COMPRESSED:
-        return data[: min(size, MEMBER_MAX_BYTES)]
-    try:
-        return zlib.decompressobj().decompress(data, MEMBER_MAX_BYTES)
-    except zlib.error:
-        return b""
+def _typelibs(app: StartedApp) -> dict[str, dict[str, Entry]]:
+    """Return the typelibs of a payload, by namespace and version."""
+    found: dict[str, dict[str, Entry]] = {}
+    for folder, entries in app.payload.inventory.folders.items():
+        if folder.endswith("girepository-1.0"):
+            for entry in entries:
+                if match := _TYPELIB.fullmatch(entry.path):
+                    found.setdefault(match["name"], {})[match["version"]] = entry
+    return found
+
+
+def _libraries(app: StartedApp, typelib: Entry, content: bytes) -> Iterator[Loaded]:
+    """Yield the libraries that a typelib names: in the directory above, or higher."""
+    above = posixpath.dirname(posixpath.dirname(typelib.path))
+    folders = (above, posixpath.dirname(above), "lib", "usr/lib")
+    for library in _listed(_LIBRARIES, content, b","):
+        places = (posixpath.join(folder, library) for folder in folders)
+        found = next(filter(None, map(app.paths.file, places)), None)
+        if found is not None:
+            yield Loaded(entry=found, way="gi-library", library=True)
+
+
+def _listed(pattern: re.Pattern[bytes], content: bytes, separator: bytes) -> list[str]:
+    match = pattern.search(content)
+    parts = match[1].split(separator) if match is not None else []
+    return [part.decode(errors="replace") for part in parts]
