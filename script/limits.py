@@ -16,7 +16,7 @@ ROOM_LINES = {
     "squashfs": 1_600,
     "payload": 4_500,
     "trial": 1_970,
-    "devices": 980,
+    "devices": 940,
     "launch": 1_460,
     "launch/guess": 6_450,
     "advice": 1_140,
@@ -29,16 +29,16 @@ ROOM_LINES = {
     "prefetch": 450,
     "lint": 3_510,
     "capture": 6_990,
-    "report": 5_550,
+    "report": 5_480,
     "fleet": 2_310,
-    "cli": 3_610,
+    "cli": 3_600,
     "host": 1_970,
 }
 """Of the package's rooms, without those inside that have a limit of their own."""
 
 TREES = {
-    PACKAGE: (52_150, 273),
-    "tests": (46_100, 225),
+    PACKAGE: (51_960, 273),
+    "tests": (45_990, 224),
     "study": (11_150, 63),
     "benchmarks": (2_670, 16),
 }

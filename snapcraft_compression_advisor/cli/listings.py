@@ -7,6 +7,12 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, ClassVar
 
+from ..core.documents import json_schema_text
+from ..devices.builtin_devices import builtin_devices, find_device
+from ..lint.rules import ALL_RULES
+from ..lint.run import find_rule
+from ..report.devices import devices_page, render_devices_json
+from ..report.document import schema_text
 from ..report.lines import wrapped
 from ..settings.settings import Settings
 from .commands import Arguments, Command, details, output_arguments
@@ -35,16 +41,6 @@ class DevicesCommand(Command):
 
     def run(self, parsed_args: argparse.Namespace) -> None:
         """Print the list, or one profile."""
-        # Each of these three commands needs other modules.
-        from ..devices.builtin_devices import (  # noqa: PLC0415 # as above
-            builtin_devices,
-            find_device,
-        )
-        from ..report.devices import (  # noqa: PLC0415 # as above
-            devices_page,
-            render_devices_json,
-        )
-
         name = parsed_args.name
         devices = builtin_devices() if name is None else [find_device(name)]
         document = render_devices_json(devices)
@@ -66,9 +62,6 @@ class RuleCommand(Command):
 
     def run(self, parsed_args: argparse.Namespace) -> None:
         """Print one rule's page, or the list."""
-        from ..lint.rules import ALL_RULES  # noqa: PLC0415 # nothing else here does
-        from ..lint.run import find_rule  # noqa: PLC0415 # as above
-
         if parsed_args.id is None:
             text = rule_list(ALL_RULES)
         else:
@@ -143,11 +136,7 @@ def schema_of(name: str) -> str:
     """Return a JSON Schema by its name."""
     module, _, model = SCHEMAS[name][1].partition(":")
     if not model:
-        from ..report import document  # noqa: PLC0415 # each has its own modules
-
-        return document.schema_text(module)
-    from ..core.documents import json_schema_text  # noqa: PLC0415 # as above
-
+        return schema_text(module)
     holder = import_module(f"snapcraft_compression_advisor.{module}")
     return json_schema_text(getattr(holder, model))
 

@@ -101,7 +101,7 @@ def _most_read(analysis: Analysis) -> Section | None:
     return Section(
         title=f"What a cold start of {launch.launch_set.app} reads most",
         opened=True,
-        origin=f"Blocks read: {_how_known(launch)}.",
+        origin=f"Blocks read: {how_known(launch.launch_set.source)}.",
         entries=tuple(
             Entry(
                 mark="",
@@ -111,10 +111,6 @@ def _most_read(analysis: Analysis) -> Section | None:
             for each in groups[:_SHOWN_GROUPS]
         ),
     )
-
-
-def _how_known(launch: LaunchAnalysis) -> str:
-    return how_known(launch.launch_set.source)
 
 
 def _gains(analysis: Analysis) -> Section | None:
@@ -239,10 +235,10 @@ def _reads(analysis: Analysis, launch: LaunchAnalysis) -> Section:
     some = "" if blocks == known.data_blocks else f"about {blocks:,} of "
     consumed = launch.weight is not None or known.app == AVERAGE_CONSUMER
     choice = "" if consumed else f" ({analysis.app_choice})"
-    reads = (
-        f"{sentence(_how_known(launch))[:-1]}: {counted(len(known.files), 'file')}, "
-        f"{some}{counted(known.data_blocks, 'data block')}, "
-        f"{format_bytes(known.raw_bytes)}."
+    files = counted(len(known.files), "file")
+    reads = sentence(
+        f"{how_known(known.source)}: {files}, {some}"
+        f"{counted(known.data_blocks, 'data block')}, {format_bytes(known.raw_bytes)}"
     )
     clauses = accuracy(launch) if known.files else ()
     texts = (*clauses, *not_shipped(known.unresolved))

@@ -76,7 +76,10 @@ def advise_page(
     return Page(
         title=f"Compression advice for {name}",
         tone=advice.verdict,
-        alerts=tuple(_missing_programs(analysis)),
+        alerts=tuple(
+            f"NO PROGRAM for app {app}: the snap has no file {program}"
+            for app, program in analysis.missing_programs.items()
+        ),
         headline=text,
         note=_now(analysis),
         commands=tuple(command for step in first for command in step.commands),
@@ -104,16 +107,8 @@ def pack_lines(analysis: Analysis, style: TextStyle = FILE_STYLE) -> Iterator[st
         lines[0] += " 'record: true' in compression-advisor.yaml records the launch."
     if analysis.no_deltas is not None:
         lines.append(f"{printable(analysis.no_deltas)}.")
-    yield from (line.replace("\N{EN DASH}", _dash(style)) for line in lines)
-
-
-def _dash(style: TextStyle) -> str:
-    return "\N{EN DASH}" if style.unicode else "-"
-
-
-def _missing_programs(analysis: Analysis) -> Iterator[str]:
-    for app, program in analysis.missing_programs.items():
-        yield f"NO PROGRAM for app {app}: the snap has no file {program}"
+    dash = "\N{EN DASH}" if style.unicode else "-"
+    yield from (line.replace("\N{EN DASH}", dash) for line in lines)
 
 
 def _now(analysis: Analysis) -> str:
@@ -156,7 +151,8 @@ def _table(analysis: Analysis, columns: int, *, charted: bool) -> Iterator[Table
         rows.append((codec, known, *costs))
     above = ""
     if launch is not None and devices:
-        whose = "" if _is_namesake(analysis, launch) else f" of {launch.launch_set.app}"
+        app = launch.launch_set.app
+        whose = "" if app == analysis.payload.name else f" of {app}"
         above = f"cold start{whose} adds, on"
     yield Table(
         heads=("", "download" if devices else "", *devices),
@@ -174,10 +170,6 @@ def deciding_launch(analysis: Analysis) -> LaunchAnalysis | None:
     if decisive is not None:
         known = [each for each in known if each.launch_set.app == decisive.app] or known
     return known[0] if known else None
-
-
-def _is_namesake(analysis: Analysis, launch: LaunchAnalysis) -> bool:
-    return launch.launch_set.app == analysis.payload.name
 
 
 def _devices(analysis: Analysis, launch: LaunchAnalysis, columns: int) -> Sequence[str]:

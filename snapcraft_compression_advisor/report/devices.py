@@ -14,10 +14,9 @@ from .words import kernel_phrase
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from ..core.units import Interval
     from ..devices.device import BlockCost, DeviceProfile
 
-_MS_PER_S = 1e3
-_US_PER_S = 1e6
 _MB = 1e6
 _FINE_BELOW = 100
 _SHOWN_CODECS = ("xz", "lzo")
@@ -64,13 +63,9 @@ def _table(devices: Sequence[DeviceProfile]) -> Table:
 
 
 def _row(device: DeviceProfile) -> tuple[str, ...]:
-    seek, read = device.seek_s, device.read_s_per_byte
-    rates = (_usual_s_per_byte(device.decompress[codec]) for codec in _SHOWN_CODECS)
-    return (
-        device.name,
-        _duration_range(seek.high, seek.low),
-        *(_rate_range(*each) for each in ((read.high, read.low), *rates)),
-    )
+    costs = (device.decompress[codec] for codec in _SHOWN_CODECS)
+    rates = (device.read_s_per_byte, *map(_usual_s_per_byte, costs))
+    return (device.name, _durations(device.seek_s), *map(_rates, rates))
 
 
 def _sources(device: DeviceProfile) -> Iterator[str]:
@@ -80,22 +75,16 @@ def _sources(device: DeviceProfile) -> Iterator[str]:
     yield _LEGEND
 
 
-def _usual_s_per_byte(cost: BlockCost) -> tuple[float, float]:
-    """Return the slow and the fast end of a usual block's seconds per raw byte."""
-    slow, fast = (
-        (
-            getattr(cost.block_s, end)
-            + USUAL_RAW_BYTES * getattr(cost.raw_s_per_byte, end)
-            + USUAL_STORED_BYTES * getattr(cost.stored_s_per_byte, end)
-        )
-        / USUAL_RAW_BYTES
-        for end in ("high", "low")
-    )
-    return slow, fast
+def _usual_s_per_byte(cost: BlockCost) -> Interval:
+    """Return the seconds that a byte of a usual block takes, of its contents."""
+    whole = cost.block_s + cost.raw_s_per_byte * USUAL_RAW_BYTES
+    return (whole + cost.stored_s_per_byte * USUAL_STORED_BYTES) * (1 / USUAL_RAW_BYTES)
 
 
-def _rate_range(slow_s_per_byte: float, fast_s_per_byte: float) -> str:
-    return _range(_rate(slow_s_per_byte), _rate(fast_s_per_byte), "MB/s")
+def _rates(s_per_byte: Interval) -> str:
+    """Return the rates of the slow device of a kind and of the fast one."""
+    slow, fast = map(_rate, (s_per_byte.high, s_per_byte.low))
+    return _range(slow, fast, "MB/s")
 
 
 def _rate(s_per_byte: float) -> str:
@@ -105,10 +94,13 @@ def _rate(s_per_byte: float) -> str:
     return f"{rate:.0f}" if rate >= _FINE_BELOW else f"{rate:.3g}"
 
 
-def _duration_range(slow_s: float, fast_s: float) -> str:
-    if fast_s * _MS_PER_S >= 1:
-        return _range(f"{fast_s * _MS_PER_S:.3g}", f"{slow_s * _MS_PER_S:.3g}", "ms")
-    return _range(f"{fast_s * _US_PER_S:.0f}", f"{slow_s * _US_PER_S:.0f}", "µs")
+def _durations(seconds: Interval) -> str:
+    """Return how long the fast device of a kind takes, and the slow one."""
+    unit, scale, form = "µs", 1e6, ".0f"
+    if seconds.low * 1e3 >= 1:
+        unit, scale, form = "ms", 1e3, ".3g"
+    fast, slow = (f"{each * scale:{form}}" for each in (seconds.low, seconds.high))
+    return _range(fast, slow, unit)
 
 
 def _range(low: str, high: str, unit: str) -> str:

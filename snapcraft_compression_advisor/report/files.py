@@ -146,22 +146,20 @@ def launch_groups(files: Sequence[LaunchFile]) -> list[LaunchGroup]:
         for name in order[:LISTED_GROUPS]
         if _blocks(members[name]) >= _LEAST_GROUP * whole
     ]
-    groups = [
-        _group(name, members[name], _parts(members[name], whole)) for name in large
-    ]
-    small = {name: members[name] for name in order if name not in large}
+    groups = {name: tuple(_parts(members[name], whole)) for name in large}
+    small = [_part(name, members[name]) for name in order if name not in large]
     if small:
-        parts = [_part(name, found) for name, found in small.items()]
-        groups.append(_group(SMALLER, [f for e in small.values() for f in e], parts))
-    return groups
-
-
-def _group(
-    name: str, files: Sequence[LaunchFile], parts: Iterable[GroupPart]
-) -> LaunchGroup:
-    return LaunchGroup(
-        name=name, files=len(files), blocks=round(_blocks(files), 2), parts=tuple(parts)
-    )
+        groups[SMALLER] = tuple(small)
+        members[SMALLER] = [file for each in small for file in members[each.path]]
+    return [
+        LaunchGroup(
+            name=name,
+            files=len(members[name]),
+            blocks=round(_blocks(members[name]), 2),
+            parts=parts,
+        )
+        for name, parts in groups.items()
+    ]
 
 
 def _part(path: str, files: Sequence[LaunchFile]) -> GroupPart:

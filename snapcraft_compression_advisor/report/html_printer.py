@@ -28,7 +28,7 @@ EXTRA = "report"
 """Of this package: what pip installs for HTML pages."""
 
 _DIGITS = re.compile(r"(\.\d)\d+")
-"""Of places in pixels: a tenth is enough."""
+"""Of places in pixels: a tenth is enough, and saved pages have six digits."""
 _PLACES = re.compile(r' (?:d|transform)="[^"]*"')
 _TAG = re.compile(r'<[a-z]+(?: [\w:-]+="[^"]*")*/?>')
 _ROLES = re.compile(r' (?:role|aria-\w+)="[^"]*"')

@@ -14,9 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import TextIO
 
-    from ..advice.reasons import Verdict
-    from ..lint.finding import Severity
-
 COLUMNS = 80
 """Of tables, and of text if nothing else is known."""
 
@@ -24,19 +21,15 @@ _MOST_COLUMNS = 100
 """Longer lines are hard to read, however wide the terminal."""
 
 _LEAST_COLUMNS = 40
-_RESET = "\x1b[0m"
-_BOLD = "\x1b[1m"
-_BY_SEVERITY: dict[Severity, str] = {
-    "error": "\x1b[1;31m",
-    "warning": "\x1b[1;33m",
-    "info": "\x1b[1;36m",
+_COLOURS: Mapping[str, str] = {
+    "error": ";31",
+    "warning": ";33",
+    "undecided": ";33",
+    "info": ";36",
+    "change": ";36",
+    "keep": ";32",
 }
-_BY_VERDICT: dict[Verdict, str] = {
-    "change": "\x1b[1;36m",
-    "keep": "\x1b[1;32m",
-    "no-benefit": _BOLD,
-    "undecided": "\x1b[1;33m",
-}
+"""By severity and verdict; what has none is bold."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,25 +52,15 @@ class TextStyle:
         """Return the same, showing all evidence."""
         return replace(self, verbose=True)
 
-    def severe(self, severity: Severity, text: str) -> str:
-        """Return text in a severity's colour."""
-        return self._in(_BY_SEVERITY[severity], text)
-
     @property
     def wrap_columns(self) -> int:
         """The width of what can't be without one, such as a table."""
         return self.columns or COLUMNS
 
-    def verdict(self, verdict: Verdict, text: str) -> str:
-        """Return text in a verdict's colour."""
-        return self._in(_BY_VERDICT[verdict], text)
-
-    def bold(self, text: str) -> str:
-        """Return text in bold."""
-        return self._in(_BOLD, text)
-
-    def _in(self, code: str, text: str) -> str:
-        return f"{code}{text}{_RESET}" if self.coloured else text
+    def bold(self, text: str, tone: str = "") -> str:
+        """Return text in bold, in the colour of a severity or a verdict."""
+        code = _COLOURS.get(tone, "")
+        return f"\x1b[1{code}m{text}\x1b[0m" if self.coloured else text
 
 
 FILE_STYLE = TextStyle(columns=COLUMNS)

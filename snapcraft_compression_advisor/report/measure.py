@@ -124,10 +124,8 @@ def _label(name: str) -> str:
     return name if name in SHIPPABLE else f"{name} *"
 
 
-def median_text(sample: Sample | None) -> str:
-    """Return a sample's median and standard deviation; empty for none."""
-    if sample is None:
-        return ""
+def _median(sample: Sample) -> str:
+    """Return a sample's median and standard deviation."""
     spread = "" if sample.stdev is None else f" ± {seconds(sample.stdev)}"
     return f"{seconds(sample.median)}{spread}"
 
@@ -139,8 +137,8 @@ def _times(measurement: Measurement) -> Table:
             (
                 _label(name),
                 size(codec.image_bytes),
-                median_text(codec.cold_s),
-                median_text(codec.warm_s),
+                _median(codec.cold_s),
+                _median(codec.warm_s),
             )
             for name, codec in measurement.codecs.items()
         ),
@@ -264,9 +262,9 @@ def measure_json(measurement: Measurement) -> str:
         name: part(
             codec,
             "image_bytes",
-            cold_s=sample_part(codec.cold_s),
-            warm_s=sample_part(codec.warm_s),
-            difference=difference_part(_difference(measurement, codec)),
+            cold_s=_sample(codec.cold_s),
+            warm_s=_sample(codec.warm_s),
+            difference=_difference_part(_difference(measurement, codec)),
         )
         for name, codec in measurement.codecs.items()
     }
@@ -281,16 +279,12 @@ def measure_json(measurement: Measurement) -> str:
     )
 
 
-def sample_part(sample: Sample | None) -> Part | None:
-    """Return a sample as JSON has it."""
-    if sample is None:
-        return None
+def _sample(sample: Sample) -> Part:
     return part(sample, "median stdev n outliers user_s system_s", runs=sample.runs_s)
 
 
-def difference_part(found: Difference | None) -> Part | None:
+def _difference_part(found: Difference | None) -> Part | None:
     """Return how much faster something is than with xz, as JSON has it."""
-    if found is None:
-        return None
     names = "rounds saved_s times_faster"
-    return part(found, names, than=_BASELINE, confidence=CONFIDENCE)
+    than = {"than": _BASELINE, "confidence": CONFIDENCE}
+    return None if found is None else part(found, names, **than)

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from ..capture.samples import Difference
     from ..prefetch.plan import PrefetchPlan
     from ..prefetch.prove import PrefetchProof
 
@@ -162,11 +161,7 @@ def _proof_part(proof: PrefetchProof) -> object:
             name: {"cold_s": cold.runs_s, "warm_s": proof.warm_s[name].runs_s}
             for name, cold in proof.cold_s.items()
         },
-        saved_s=_saved_s(proof.saved),
-        saved_by_wrong_s=_saved_s(proof.saved_by_wrong),
-        added_warm_s=_saved_s(proof.added_warm),
+        saved_s=proof.saved and proof.saved.saved_s,
+        saved_by_wrong_s=proof.saved_by_wrong and proof.saved_by_wrong.saved_s,
+        added_warm_s=proof.added_warm and proof.added_warm.saved_s,
     )
-
-
-def _saved_s(found: Difference | None) -> object:
-    return found.saved_s if found else None

@@ -189,10 +189,7 @@ def _changes(
             whose = "yours" if each.read.judged else "theirs"
             adds, sign = (": adds", -1) if each.other == "xz" else ("", 1)
             saved = (each.saves_s.get(device) for device in whole)
-            cells = (
-                seconds(Interval.around(*(sign * end for end in it.ends))) if it else ""
-                for it in saved
-            )
+            cells = (seconds(it * sign) if it else "" for it in saved)
             rows.append((f"{each.read.name} to {each.other} ({whose}){adds}", *cells))
     if not rows or not whole:
         return None

@@ -41,8 +41,7 @@ def print_text(page: Page, style: TextStyle = FILE_STYLE) -> str:
 
 def _headline(page: Page, style: TextStyle) -> Iterator[str]:
     text, note = printable(page.headline), printable(page.note)
-    tone = page.tone
-    line = style.bold(text) if tone == "measured" else style.verdict(tone, text)
+    line = style.bold(text, page.tone)
     if not note:
         is_long = len(text) > (style.columns or len(text))
         yield from wrapped(text, style.columns, rest=_INDENT) if is_long else [line]
@@ -84,7 +83,7 @@ def _entry(entry: Entry, style: TextStyle) -> Iterator[str]:
     first, *others = _wrapped(text.strip(), style)
     if entry.mark:
         mark = printable(entry.mark)
-        first = first.replace(mark, style.severe(entry.tone, mark), 1)
+        first = first.replace(mark, style.bold(mark, entry.tone), 1)
     yield from (first, *others)
     for each in entry.details:
         yield from _wrapped(each, style, indent=3 * _INDENT)

@@ -259,44 +259,36 @@ def _comment(group: TrimGroup) -> str:
 
 def trim_json(plan: TrimPlan, proof: Proof | None) -> str:
     """Return a plan as JSON."""
-    return document_text(
+    names = "path snap codec image_bytes sure_bytes delta_share apps"
+    groups = [
         part(
-            plan,
-            "path snap codec image_bytes sure_bytes delta_share apps",
-            groups=[_group_part(each) for each in plan.groups],
-            proof=_proof_part(proof) if proof else None,
+            group,
+            "reason risk files raw_bytes image_bytes saved_s",
+            filters={
+                name: [f"-{each}" for each in patterns]
+                for name, patterns in group.filters.items()
+            },
         )
-    )
-
-
-def _group_part(group: TrimGroup) -> Part:
-    hyphened = {
-        name: [f"-{each}" for each in patterns]
-        for name, patterns in group.filters.items()
-    }
-    return part(
-        group, "reason risk files raw_bytes image_bytes saved_s", filters=hyphened
-    )
+        for group in plan.groups
+    ]
+    proven = _proof_part(proof) if proof else None
+    return document_text(part(plan, names, groups=groups, proof=proven))
 
 
 def _proof_part(proof: Proof) -> Part:
-    return part(
-        proof,
-        "before_bytes after_bytes",
-        apps=[_app_part(each) for each in proof.apps],
-        taken_back=[
-            part(each, "app problem", reason=each.group.reason)
-            for each in proof.taken_back
-        ],
-    )
-
-
-def _app_part(app: AppProof) -> Part:
-    cold_s = app.turns.cold_s if app.turns else None
-    return part(
-        app,
-        "app problem common_share traced",
-        cold_before_s=cold_s["before"].mean if cold_s else None,
-        cold_after_s=cold_s["after"].mean if cold_s else None,
-        saved_s=app.saved.saved_s if app.saved else None,
-    )
+    taken_back = [
+        part(each, "app problem", reason=each.group.reason) for each in proof.taken_back
+    ]
+    apps = []
+    for app in proof.apps:
+        cold_s = app.turns.cold_s if app.turns else None
+        apps.append(
+            part(
+                app,
+                "app problem common_share traced",
+                cold_before_s=cold_s["before"].mean if cold_s else None,
+                cold_after_s=cold_s["after"].mean if cold_s else None,
+                saved_s=app.saved.saved_s if app.saved else None,
+            )
+        )
+    return part(proof, "before_bytes after_bytes", apps=apps, taken_back=taken_back)

@@ -26,7 +26,9 @@ from official_schemas import JUNIT, SARIF, official_schema
 from real_payloads import fill_prime, snap_pack
 from snapcraft_compression_advisor.lint.rules import ALL_RULES
 from snapcraft_compression_advisor.report.lint_formats import FORMATS, Findings
-from snapcraft_compression_advisor.report.lint_formats.sarif import render_sarif
+from snapcraft_compression_advisor.report.lint_formats.sarif import (
+    render as render_sarif,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -33,7 +33,9 @@ from snapcraft_compression_advisor.report.lint_formats.phrases import fingerprin
 from snapcraft_compression_advisor.report.lint_formats.sarif import (
     RELATED_FILES,
     relative_uri,
-    render_sarif,
+)
+from snapcraft_compression_advisor.report.lint_formats.sarif import (
+    render as render_sarif,
 )
 
 if TYPE_CHECKING:

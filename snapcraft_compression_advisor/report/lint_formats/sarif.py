@@ -45,12 +45,7 @@ findings stay in."""
 _LEVELS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "note"}
 
 
-def render(findings: Findings) -> str:
-    """Return the findings as SARIF's JSON text; all rules are in it."""
-    return render_sarif(findings, ALL_RULES)
-
-
-def render_sarif(findings: Findings, rules: Sequence[Rule]) -> str:
+def render(findings: Findings, rules: Sequence[Rule] = ALL_RULES) -> str:
     """Return the findings as SARIF's JSON text.
 
     :param rules: all that there are, whether or not they found something.

@@ -61,7 +61,7 @@ def _counts_lines(payload: LintedPayload, style: TextStyle) -> Iterator[str]:
     if payload.error is not None:
         text = f"{name}: not linted: {printable(payload.error)}"
         for line in wrapped(text, style.columns):
-            yield style.severe("error", line)
+            yield style.bold(line, "error")
     else:
         count = len({each.rule for each in payload.unchecked})
         ok = f"ok, {counted(payload.checked, 'rule')} checked"
@@ -92,7 +92,7 @@ def _short_finding(finding: Finding, style: TextStyle) -> str:
         said = _ASIDE.sub("", printable(finding.message))
         said = said.replace("an estimated ", "about ")
     line = cut(f"{_INDENT}{label} {finding.rule} {said}", style.columns, end=mark)
-    return line.replace(label, style.severe(finding.severity, label), 1)
+    return line.replace(label, style.bold(label, finding.severity), 1)
 
 
 def _sentence(finding: Finding) -> str:
