@@ -19,7 +19,7 @@ from snapcraft_compression_advisor.launch.guess.priors import (
     Priors,
     built_in_priors,
 )
-from snapcraft_compression_advisor.launch.launch_set import LaunchFile, LaunchSet
+from snapcraft_compression_advisor.launch.launch_set import LaunchSet
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -88,18 +88,6 @@ def test_built_in_priors_expect_the_first_block_rather_than_the_last() -> None:
     assert shares[-1] < shares[0]
 
 
-def test_command_chain_is_followed() -> None:
-    found = launch_set(
-        {
-            "bin/hello": make_elf(),
-            "snap/command-chain/run": b'#!/bin/sh\nexec "$SNAP/bin/prepare" "$@"',
-            "bin/prepare": make_elf(),
-        },
-        keys={"command-chain": ["snap/command-chain/run"]},
-    )
-    assert paths(found) == ["bin/hello", "bin/prepare", "snap/command-chain/run"]
-
-
 def test_interpreter_of_a_script_is_found_in_the_payload() -> None:
     found = launch_set(
         {
@@ -117,17 +105,6 @@ def test_interpreter_of_the_base_is_listed_as_such() -> None:
     assert [(u.name, u.needed_by, u.supplier) for u in found.unresolved] == [
         ("/usr/bin/python3", "bin/hello", "base")
     ]
-
-
-def test_wrapper_of_a_distribution_package_leads_to_its_program() -> None:
-    found = launch_set(
-        {
-            "usr/bin/browser": b"#!/bin/sh\nDIR=/usr/lib/browser\nexec $DIR/browser",
-            "usr/lib/browser/browser": make_elf(),
-        },
-        command="usr/bin/browser",
-    )
-    assert paths(found) == ["usr/bin/browser", "usr/lib/browser/browser"]
 
 
 def test_arguments_that_name_files_are_read() -> None:
@@ -262,16 +239,3 @@ def test_layout_brings_an_absolute_path_into_the_payload() -> None:
         layout={"/opt/run": {"bind": "$SNAP/run"}},
     )
     assert "run/python" in paths(static_launch_set(payload, "hello"))
-
-
-def test_bare_base_supplies_nothing() -> None:
-    payload = make_payload(
-        {"bin/hello": make_elf(needed=["libgtk-4.so.1"])},
-        base="bare",
-        apps={"hello": {"command": "bin/hello"}},
-    )
-    assert static_launch_set(payload, "hello").unresolved[0].supplier == "missing"
-
-
-def test_block_ranges_include_both_ends() -> None:
-    assert LaunchFile(path="x", size_bytes=9, blocks=((0, 0), (3, 5))).block_count == 4

@@ -201,8 +201,7 @@ def test_scripts_that_read_each_other_end() -> None:
         'A=1; A=2; A="$A$B"; B="$B$A"; $A\n',
     ],
 )
-def test_script_of_a_mebibyte_ends(repeated: str) -> None:
-    started(repeated * (1024 * 1024 // len(repeated)))
+def test_script_of_any_length_ends(repeated: str) -> None:
     started(repeated * (SCRIPT_MAX_BYTES // len(repeated)))
 
 
@@ -215,16 +214,15 @@ def test_script_of_a_mebibyte_ends(repeated: str) -> None:
         (b"#!/usr/bin/env -S VAR=1 node --flag\n", "node", False),
         (b"#!/usr/bin/env\n", "/usr/bin/env", False),
         (b"#!/usr/bin/perl", "/usr/bin/perl", False),
+        (b"", "", False),
+        (b"\x7fELF", "", False),
+        (b"#!", "", False),
+        (b" #!/bin/sh", "", False),
     ],
 )
 def test_interpreter_is_read(line: bytes, interpreter: str, shell: bool) -> None:  # noqa: FBT001 # a parametrised expectation
     assert script_interpreter(line.decode()) == interpreter
     assert is_shell(interpreter) is shell
-
-
-@pytest.mark.parametrize("text", [b"", b"\x7fELF", b"echo", b"#!", b" #!/bin/sh"])
-def test_other_files_have_no_interpreter(text: bytes) -> None:
-    assert not script_interpreter(text.decode())
 
 
 def test_variables_are_followed_through_a_wrapper() -> None:

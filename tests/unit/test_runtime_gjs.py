@@ -98,18 +98,6 @@ def test_modules_in_resources_are_read(compressed: bool) -> None:  # noqa: FBT00
     assert names(files) == expected
 
 
-@pytest.mark.parametrize("place", [APP, f"{APP}/js"])
-def test_modules_of_the_package_are_imported_by_name(place: str) -> None:
-    files = {
-        "usr/bin/hello": SHEBANG
-        + b"imports.package.start({ name: 'org.example.Hello' })",
-        f"{place}/main.js": b"const Util = imports.lib.util;",
-        f"{place}/lib/util.js": b"imports.gi.Gtk",
-    }
-    files["usr/bin/hello"] += b"\nimports.main.main();"
-    assert names(files) >= {*files, *GTK_4}
-
-
 def test_name_that_is_computed_is_a_blind_spot() -> None:
     files = {"usr/bin/hello": SHEBANG + b"const a = imports[name];\n"}
     spot, *_ = guessed({**GTK, **files}).blind_spots

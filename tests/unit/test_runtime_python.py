@@ -23,21 +23,17 @@ LIBRARIES = "usr/lib/x86_64-linux-gnu"
 TYPELIB = b"GOBJ\nMETADATA\r\n\x1a"
 
 
-def followed(files: dict[str, bytes], *search: str) -> Importer:
+def followed(files: dict[str, bytes]) -> Importer:
     payload = make_payload(files)
-    finder = ModuleFinder(payload.inventory, folders=("bin", *search))
+    finder = ModuleFinder(payload.inventory, folders=("bin",))
     importer = Importer(payload, finder)
     importer.start_source(files["bin/x"], file="bin/x")
     importer.run()
     return importer
 
 
-def imported(files: dict[str, bytes], *, search: tuple[str, ...] = ()) -> list[str]:
-    return list(followed(files, *search).files)
-
-
-def names_in(source: bytes, package: str = "") -> list[str]:
-    return [name for name, _ in imported_names(source, package=package)]
+def imported(files: dict[str, bytes]) -> list[str]:
+    return list(followed(files).files)
 
 
 @pytest.mark.parametrize(
@@ -52,15 +48,13 @@ def names_in(source: bytes, package: str = "") -> list[str]:
         (b"from a import *\n", ["a"]),
         (b"try:\n  import a\nexcept ImportError:\n  import b\n", ["a", "b"]),
         (b"import a  # import b\n", ["a"]),
+        (b"import a\n)(\nimport b\n", ["a", "b"]),
+        (b"if TYPE_CHECKING:\n    import a\nelse:\n    import b\n", ["b"]),
+        (b"def f():\n    import a\n    if x:\n        import b\nimport c\n", ["c"]),
     ],
 )
 def test_imports_are_named(source: bytes, names: list[str]) -> None:
-    assert names_in(source, "p.q") == names
-
-
-def test_import_in_a_function_happens_later_if_at_all() -> None:
-    source = b"def f():\n    import a\n    if x:\n        import b\nimport c\n"
-    assert names_in(source) == ["c"]
+    assert [name for name, _ in imported_names(source, package="p.q")] == names
 
 
 def test_imports_depend_in_conditions_and_functions() -> None:
@@ -105,11 +99,6 @@ def helper():
     assert len(importer.files) == len(files) - 1
 
 
-def test_import_for_the_type_checker_never_happens() -> None:
-    source = b"if TYPE_CHECKING:\n    import a\nelse:\n    import b\n"
-    assert names_in(source) == ["b"]
-
-
 def test_python_itself_has_what_its_modules_try_to_import_first() -> None:
     source = b"try:\n  import a\nexcept ImportError:\n  import b\n"
     files = {
@@ -125,10 +114,6 @@ def test_python_itself_has_what_its_modules_try_to_import_first() -> None:
 @given(st.binary())
 def test_text_that_is_no_python_is_no_error(source: bytes) -> None:
     list(imported_names(source, package="p"))
-
-
-def test_source_with_a_syntax_error_names_the_imports_that_can_be_read() -> None:
-    assert names_in(b"import a\n)(\nimport b\n") == ["a", "b"]
 
 
 def test_compiled_module_is_read_in_place_of_its_source() -> None:
@@ -155,12 +140,6 @@ def test_modules_beside_the_script_come_before_those_of_the_library() -> None:
     assert imported(files) == ["bin/a.py"]
 
 
-def test_directories_of_the_environment_are_searched() -> None:
-    assert imported({"bin/x": b"import a", "opt/a.py": b""}, search=("opt",)) == [
-        "opt/a.py"
-    ]
-
-
 def test_modules_that_import_each_other_end() -> None:
     files = {"bin/x": b"import a", "bin/a.py": b"import b", "bin/b.py": b"import a"}
     assert imported(files) == ["bin/a.py", "bin/b.py"]
@@ -183,16 +162,6 @@ def test_python_program_reads_the_modules_that_it_imports() -> None:
     assert candidates[f"{LIB}/json/__init__.py"].way == "python-module"
     assert candidates[f"{LIB}/lib-dynload/_json.so"].way == "python-extension"
     assert f"{LIB}/other.py" not in candidates
-
-
-def test_module_started_with_an_option_is_followed() -> None:
-    files = {
-        "usr/bin/python3": make_elf(),
-        f"{LIB}/hello/__init__.py": b"x",
-        f"{LIB}/hello/__main__.py": b"import other\n",
-        f"{LIB}/other.py": b"x",
-    }
-    assert set(found(files, "usr/bin/python3 -m hello")) == set(files)
 
 
 def test_python_program_reads_the_typelibs_that_it_asks_for_and_their_libraries() -> (

@@ -9,10 +9,8 @@ import pytest
 
 from elf_files import make_elf
 from guesses import found, guessed
-from payloads import make_payload
 from snapcraft_compression_advisor.launch.guess.candidates import (
     Candidates,
-    find_candidates,
 )
 from snapcraft_compression_advisor.launch.launch_set import BlindSpot
 
@@ -365,20 +363,6 @@ def test_overrides_of_the_namespaces_that_are_loaded_are_imported() -> None:
     }
     expected = {*PYTHON, *files, HEAVY} - {f"{PACKAGES}/gi/overrides/Other.py"}
     assert names(files) == expected
-
-
-def test_interpreter_of_the_base_runs_modules_of_the_payload() -> None:
-    files = {
-        "bin/hello": b"#!/bin/sh\nexec python3 -m hello\n",
-        "lib/python3.12/site-packages/hello/__init__.py": b"",
-        "lib/python3.12/site-packages/hello/__main__.py": b"x",
-    }
-    payload = make_payload(
-        files, base="core24", apps={"hello": {"command": "bin/hello"}}
-    )
-    candidates = find_candidates(payload, "hello")
-    assert {each.entry.path for each in candidates.files} == set(files)
-    assert (candidates.kind, candidates.blind_spots) == ("Python", ())
 
 
 def test_shim_imports_the_modules_of_the_binding_that_is_there() -> None:

@@ -36,18 +36,29 @@ def test_classes_that_a_class_is_made_of_are_read(statement: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    "change",
+    "program",
     [
-        b"use lib '/usr/share/hello';\n",
-        b'use FindBin;\nuse lib "$FindBin::Bin/../share/hello";\n',
-        b"use lib qw(/usr/share/hello);\n",
+        b"perl\nuse lib '/usr/share/hello';\nuse Own;\n",
+        b'perl\nuse FindBin;\nuse lib "$FindBin::Bin/../share/hello";\nuse Own;\n',
+        b"perl\nuse lib qw(/usr/share/hello);\nuse Own;\n",
+        (
+            b"ruby\n$LOAD_PATH.unshift File.expand_path('../share/hello', __dir__)\n"
+            b"require 'own'\n"
+        ),
+        b"ruby\n$:.unshift('/usr/share/hello')\nrequire 'own'\n",
+        (
+            b'ruby\n$LOAD_PATH << File.expand_path("../../share/hello", __FILE__)\n'
+            b"require 'own'\n"
+        ),
     ],
 )
-def test_directories_that_a_perl_program_adds_are_searched(change: bytes) -> None:
+def test_directories_that_a_program_adds_are_searched(program: bytes) -> None:
+    language = program[:4].decode()
+    module = {"perl": "Own.pm", "ruby": "own.rb"}[language]
     files = {
-        "usr/bin/hello": b"#!/usr/bin/perl\n" + change + b"use Own;\n",
-        "usr/bin/perl": make_elf(),
-        "usr/share/hello/Own.pm": b"x",
+        "usr/bin/hello": b"#!/usr/bin/" + program,
+        f"usr/bin/{language}": make_elf(),
+        f"usr/share/hello/{module}": b"x",
     }
     assert set(found(files, "usr/bin/hello")) == set(files)
 
@@ -121,24 +132,6 @@ def test_ruby_program_reads_what_it_requires() -> None:
     }
     later = {f"{ruby}/3.1.0/d.rb", f"{ruby}/3.1.0/rubygems.rb"}
     assert set(found(files, "usr/bin/hello")) == set(files) - later
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        b"$LOAD_PATH.unshift File.expand_path('../../share/hello', __dir__)\n",
-        b"$:.unshift('/usr/share/hello')\n",
-        b'$LOAD_PATH << File.expand_path("../../share/hello", __FILE__)\n',
-    ],
-)
-def test_directories_that_a_ruby_program_adds_are_searched(change: bytes) -> None:
-    files = {
-        "usr/bin/hello": b"#!/usr/bin/ruby\n" + change + b"require 'own'\n",
-        "usr/bin/ruby": make_elf(),
-        "usr/share/hello/own.rb": b"x",
-        "share/hello/own.rb": b"x",
-    }
-    assert {"usr/share/hello/own.rb"} <= set(found(files, "usr/bin/hello"))
 
 
 @pytest.mark.parametrize(
@@ -267,13 +260,6 @@ def test_library_of_tk_opens_its_scripts_whoever_links_it() -> None:
     assert "usr/share/tcltk/tcl8.6/init.tcl" not in named
 
 
-def test_script_that_sources_a_computed_name_is_a_blind_spot() -> None:
-    script = b"#!/usr/bin/tclsh\nsource $plugin\n"
-    files = {"usr/bin/hello": script, "usr/bin/tclsh": make_elf()}
-    spot = BlindSpot(reason="computed-import", where="usr/bin/hello")
-    assert guessed(files).blind_spots == (spot,)
-
-
 def test_packages_of_computed_names_are_words_of_the_program() -> None:
     files = {
         **TCL,
@@ -303,6 +289,7 @@ def test_sourced_files_lie_below_a_computed_directory() -> None:
     ("script", "reason"),
     [
         (b"package require $name", "computed-import"),
+        (b"source $plugin", "computed-import"),
         (b"exec {*}$command", "computed-program"),
         (b'set pipe [open "| $command" r]', "computed-program"),
     ],

@@ -15,7 +15,6 @@ from guesses import guessed
 from payloads import make_payload
 from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
 from snapcraft_compression_advisor.core.units import Interval
-from snapcraft_compression_advisor.launch.guess.block_classes import NO_MEMBER
 from snapcraft_compression_advisor.launch.guess.candidates import (
     Candidates,
     find_candidates,
@@ -107,17 +106,6 @@ def read_of(main: bytes, others: Mapping[str, bytes]) -> set[str]:
     return {path for number, path in enumerate(others, 1) if number in found}
 
 
-def priors_of(blocks: Counts) -> Priors:
-    share = Interval.exactly(1.0)
-    return Priors(
-        files=Counts(),
-        blocks=blocks,
-        read_share=share,
-        seek_share=share,
-        unseen_share=share,
-    )
-
-
 def test_only_blocks_of_the_header_and_of_loaded_members_are_expected() -> None:
     members = {
         "package.json": PACKAGE,
@@ -127,17 +115,18 @@ def test_only_blocks_of_the_header_and_of_loaded_members_are_expected() -> None:
         "other": FAR * 2,
         "farther.js": b"0",
     }
-    payload = payload_of(make_asar(members))
-    files = static_launch_set(payload, "hello", priors=priors_of(Counts())).files
+    payload, share = payload_of(make_asar(members)), Interval.exactly(1.0)
+    priors = Priors(
+        files=Counts(),
+        blocks=Counts(),
+        read_share=share,
+        seek_share=share,
+        unseen_share=share,
+    )
+    files = static_launch_set(payload, "hello", priors=priors).files
     (archive,) = (file for file in files if file.path == ASAR)
     loaded, rest = (round(UNKNOWN_FILE_SHARE * x, 2) for x in UNKNOWN_SHARES.values())
     assert [*archive.ranges()] == [(0, 1, loaded), (2, 2, rest), (3, 3, loaded)]
-
-
-def test_counts_replace_the_shares_set_by_hand() -> None:
-    blocks = Counts()
-    blocks.add(NO_MEMBER, read=996, counted=996)
-    assert priors_of(blocks).block_share((NO_MEMBER,)) > 0.99
 
 
 @pytest.mark.parametrize(
@@ -350,11 +339,6 @@ def test_header_of_anything_is_looked_through(
     main = b"require('./a');require('files')"
     found = reached(found_of(framed(header, main + members)))
     assert found is None or found <= {0}
-
-
-@given(archive=st.binary(max_size=200))
-def test_archive_of_anything_is_looked_at(archive: bytes) -> None:
-    assert reached(found_of(archive)) is None
 
 
 def test_long_names_of_folders_are_not_multiplied() -> None:

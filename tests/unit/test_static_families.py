@@ -24,16 +24,6 @@ def linked_to(*libraries: str) -> dict[str, bytes]:
     }
 
 
-def test_php_opens_its_extensions() -> None:
-    files = {
-        "usr/bin/hello": b"#!/usr/bin/env php\n",
-        "usr/bin/php": make_elf(),
-        "usr/lib/php/20220829/phar.so": make_elf(),
-    }
-    named = found(files, "usr/bin/hello")
-    assert named["usr/lib/php/20220829/phar.so"].way == "php-extensions"
-
-
 @pytest.mark.parametrize(
     ("library", "opened"),
     [
@@ -192,12 +182,6 @@ def test_library_linked_by_a_library_is_told_from_one_linked_by_the_program() ->
     assert candidates[f"{LIB}/libb.so"].role == "distant"
 
 
-def test_electron_reads_its_resources_and_the_application() -> None:
-    beside = ("icudtl.dat", "resources.pak", "locales/en-US.pak", "resources/app.asar")
-    files = {"app/electron": make_elf(), **{f"app/{name}": b"x" for name in beside}}
-    assert {f"app/{name}" for name in beside} <= set(found(files, "app/electron"))
-
-
 def test_browser_of_mozilla_reads_its_library_and_archives() -> None:
     files = {
         "usr/lib/fox/fox": make_elf(),
@@ -234,14 +218,6 @@ def test_typesetter_reads_the_format_of_its_own_name() -> None:
     }
     named = found(files, "usr/bin/pdflatex x.tex", links={"usr/bin/pdflatex": "pdftex"})
     assert set(named) == set(files) - {"var/lib/texmf/web2c/pdftex/latex.fmt"}
-
-
-def test_daemon_is_a_program_as_any_other() -> None:
-    payload = make_payload(
-        linked_to("liba.so"),
-        apps={"hello": {"command": "usr/bin/hello", "daemon": "simple"}},
-    )
-    assert len(find_candidates(payload, "hello").files) == 2
 
 
 MESA = {

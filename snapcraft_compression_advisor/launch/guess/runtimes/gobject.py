@@ -47,14 +47,12 @@ _VERSION = re.compile(
 _RELATIVE = re.compile(
     rb"(?:\bfrom\s*|\bimport\s*(?:\(\s*)?)[\"'](?P<path>\.{1,2}/[^\"'\n]+)[\"']"
 )
-_IMPORTS = re.compile(rb"\bimports\.(?P<path>[a-z_]\w*(?:\.[a-z_]\w*)*)")
 _COMPUTED = re.compile(rb"\bimports(?:\.gi)?\[(?![\"'])|\bimport\((?!\s*[\"'`])")
 _IDENTIFIER = re.compile(
     rb"(?:\bname\s*:\s*[\"'](?P<name>[\w.-]+)"
     rb"|[\"'/](?P<id>[A-Za-z][\w-]*(?:\.[\w-]+){2,}))[\"'/]"
 )
 _BUNDLE = re.compile(rb"(?<![\w.@-])(?P<name>[\w.@-]{1,200})\.gresource\b")
-_BUILT_IN = frozenset(("gi", "package", "searchPath", "versions", "mainloop", "lang"))
 
 MAX_TYPELIB_BYTES = 4 * MIB
 """Larger than any typelib; bounds what a broken one can cost."""
@@ -132,24 +130,12 @@ class _Search:
                 yield bundle
 
     def _modules(self, source: bytes, script: Entry) -> Iterator[Entry]:
+        """Yield the modules that a script imports by their paths."""
         folder = posixpath.dirname(script.path)
-        places = [
-            posixpath.normpath(f"{folder}/{match['path'].decode(errors='replace')}")
-            for match in _RELATIVE.finditer(source)
-        ]
-        # Where ``imports.package`` searches the modules of an application.
-        shares = (f"{x}share/{n}" for n in self._identifiers for x in ("usr/", ""))
-        named = (each for share in shares for each in (share, f"{share}/js"))
-        entries = self._app.payload.inventory.entries
-        folders = (folder, *(each for each in named if each in entries))
-        for match in _IMPORTS.finditer(source):
-            path = match["path"].decode()
-            if path.partition(".")[0] not in _BUILT_IN:
-                parts = path.split(".")
-                for end in range(1, len(parts) + 1):
-                    name = "/".join(parts[:end])
-                    places.extend(f"{each}/{name}.js" for each in folders)
-        yield from filter(None, map(self._app.file, dict.fromkeys(places)))
+        for match in _RELATIVE.finditer(source):
+            path = f"{folder}/{match['path'].decode(errors='replace')}"
+            if entry := self._app.file(posixpath.normpath(path)):
+                yield entry
 
 
 def loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
