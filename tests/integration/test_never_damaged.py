@@ -7,33 +7,19 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
+from mounts import small_disk
 from real_payloads import advisor
 from snapcraft_compression_advisor.core.errors import BadDataError
 from snapcraft_compression_advisor.project.edit import apply_edit, plan_edit
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 pytestmark = pytest.mark.slow
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 OLD = b"name: x # kept\ncompression: xz\n" + b"# filler\n" * 4000
 NEW = OLD.replace(b"xz", b"lzo", 1)
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """Yield a file system of 64 KiB; it holds the file, but not a second one."""
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    options = "size=64k,nr_inodes=64"
-    subprocess.run(["mount", "-t", "tmpfs", "-o", options, "x", disk], check=True)
-    yield disk
-    subprocess.run(["umount", disk], check=True)
 
 
 def test_killed_anywhere_it_leaves_the_old_file_or_the_new_one(tmp_path: Path) -> None:
@@ -54,21 +40,23 @@ def test_killed_anywhere_it_leaves_the_old_file_or_the_new_one(tmp_path: Path) -
 @pytest.mark.mounts
 @pytest.mark.parametrize("state", ["full", "read-only"])
 def test_disk_that_takes_nothing_is_an_error_and_the_file_stays(
-    state: str, small_disk: Path
+    state: str, tmp_path: Path
 ) -> None:
-    path = small_disk / "snapcraft.yaml"
-    path.write_bytes(OLD)
-    if state == "full":
-        (small_disk / "rest").write_bytes(b"x" * 16_000)
-    else:
-        subprocess.run(["mount", "-o", "remount,ro", small_disk], check=True)
-    names = set(small_disk.iterdir())
-    result = advisor("set", small_disk, "--compression", "lzo")
-    assert result.returncode == os.EX_IOERR
-    assert "snapcraft.yaml" in result.stderr
-    assert "Traceback" not in result.stderr
-    assert path.read_bytes() == OLD
-    assert set(small_disk.iterdir()) == names
+    """The disk holds the file, but not a second one."""
+    with small_disk(tmp_path, "size=64k,nr_inodes=64") as disk:
+        path = disk / "snapcraft.yaml"
+        path.write_bytes(OLD)
+        if state == "full":
+            (disk / "rest").write_bytes(b"x" * 16_000)
+        else:
+            subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
+        names = set(disk.iterdir())
+        result = advisor("set", disk, "--compression", "lzo")
+        assert result.returncode == os.EX_IOERR
+        assert "snapcraft.yaml" in result.stderr
+        assert "Traceback" not in result.stderr
+        assert path.read_bytes() == OLD
+        assert set(disk.iterdir()) == names
 
 
 def test_what_another_editor_saves_is_never_mixed_with_ours(tmp_path: Path) -> None:

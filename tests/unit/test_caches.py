@@ -26,7 +26,9 @@ from snapcraft_compression_advisor.payload.file_caches import (
 )
 
 if TYPE_CHECKING:
-    from snapcraft_compression_advisor.payload.caches import CacheFault
+    from collections.abc import Callable, Iterable
+
+    from snapcraft_compression_advisor.payload.caches import CacheFault, Tree
 
 
 LIB = "usr/lib/x86_64-linux-gnu"
@@ -80,11 +82,6 @@ def test_a_compiled_form_that_knows_all_is_fine_whatever_its_time() -> None:
     }
     times = {f"{SCHEMAS}/a.gschema.xml": 9}
     assert not list(schema_faults(make_tree(files, built=True, times=times)))
-
-
-def test_schemas_that_no_library_reads_need_no_compiled_form() -> None:
-    files = {f"{SCHEMAS}/a.gschema.xml": schema("org.a")}
-    assert not list(schema_faults(make_tree(files)))
 
 
 def test_a_gnome_content_snap_reads_schemas_too() -> None:
@@ -152,10 +149,6 @@ def test_a_module_that_cannot_be_loaded_is_in_no_list(
     )
 
 
-def test_modules_that_no_library_loads_need_no_list() -> None:
-    assert not list(module_faults(make_tree({f"{MODULES}/libdconfsettings.so": b""})))
-
-
 def test_gio_passes_over_an_entry_that_is_older_than_its_module() -> None:
     module, cache = f"{MODULES}/libproxy.so", f"{MODULES}/giomodule.cache"
     files = {GIO: b"", module: b"", cache: b"libproxy.so: gio-proxy-resolver\n"}
@@ -172,12 +165,6 @@ def test_a_large_theme_without_cache_is_found_if_something_looks_for_icons() -> 
     assert fault.state == "missing"
     assert fault.path == f"{THEME}/icon-theme.cache"
     assert fault.source_count == len(ICONS)
-    assert not list(icon_faults(make_tree(ICONS)))
-
-
-def test_a_small_theme_needs_no_cache() -> None:
-    few = dict(list(ICONS.items())[:20])
-    assert not list(icon_faults(make_tree({GTK: b"", **few})))
 
 
 def test_kde_looks_for_icons_by_itself() -> None:
@@ -244,10 +231,6 @@ def test_the_snaps_own_python_counts_before_its_bases() -> None:
     assert not list(bytecode_faults(make_tree(files)))
 
 
-def test_where_no_python_is_known_nothing_is_said() -> None:
-    assert not list(bytecode_faults(make_tree({SOURCE: TEXT}, base="core99")))
-
-
 @pytest.mark.parametrize(
     "path",
     [
@@ -260,6 +243,25 @@ def test_where_no_python_is_known_nothing_is_said() -> None:
 )
 def test_what_nobody_imports_needs_no_bytecode(path: str) -> None:
     assert not list(bytecode_faults(make_tree({path: TEXT})))
+
+
+@pytest.mark.parametrize(
+    ("faults", "files", "base"),
+    [
+        (schema_faults, {f"{SCHEMAS}/a.gschema.xml": schema("org.a")}, "core24"),
+        (module_faults, {f"{MODULES}/libdconfsettings.so": b""}, "core24"),
+        (icon_faults, ICONS, "core24"),
+        (icon_faults, {GTK: b"", **dict(list(ICONS.items())[:20])}, "core24"),
+        (font_faults, MANY, "bare"),
+        (font_faults, {FONTCONFIG: b"", **dict(list(MANY.items())[:3])}, "bare"),
+        (bytecode_faults, {SOURCE: TEXT}, "core99"),
+    ],
+    ids=["schemas", "modules", "icons", "few icons", "fonts", "few fonts", "Python"],
+)
+def test_what_nothing_reads_and_few_files_need_no_cache(
+    faults: Callable[[Tree], Iterable[CacheFault]], files: dict[str, bytes], base: str
+) -> None:
+    assert not list(faults(make_tree(files, base=base)))
 
 
 def test_bytecode_of_a_source_of_another_length_is_stale() -> None:
@@ -361,12 +363,6 @@ def test_a_few_fonts_without_a_cache_beside_many_that_have_one_are_left_alone() 
     files = {FONTCONFIG: b"", **MANY, **few, CACHE: font_cache(100)}
     times = {FONTS: 100}
     assert not list(font_faults(make_tree(files, times=times, base="bare")))
-
-
-def test_few_fonts_or_fonts_without_fontconfig_need_no_cache() -> None:
-    few = dict(list(MANY.items())[:3])
-    assert not list(font_faults(make_tree({FONTCONFIG: b"", **few}, base="bare")))
-    assert not list(font_faults(make_tree(MANY, base="bare")))
 
 
 def test_what_is_no_font_cache_has_no_times() -> None:

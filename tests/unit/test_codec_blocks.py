@@ -162,24 +162,18 @@ def test_a_flipped_bit_is_refused_or_stays_within_the_allowed_length(
     assert len(contents) <= 6000
 
 
-@pytest.mark.parametrize("name", ["xz", "lzo", "gzip", "zstd"])
+@pytest.mark.parametrize("name", [*COMPRESSING, "lzma"])
 def test_a_block_cut_short_anywhere_is_refused(name: str) -> None:
-    codec = present(name)
-    block = codec.compress(TEXT[:4000])
-    for length in range(len(block)):
-        with pytest.raises(BadDataError):
-            codec.decompress(block[:length], max_bytes=4000)
-
-
-def test_an_lz4_block_cut_short_is_refused_or_gives_less() -> None:
-    # The format has no end marker: a cut behind literals looks like an end.
-    codec = present("lz4")
-    block = codec.compress(TEXT[:4000])
-    for length in range(len(block)):
+    legacy = name == "lzma"
+    text = TEXT[:4000]
+    block = legacy_lzma(text) if legacy else present(name).compress(text)
+    for length in range(len(block) - 20 * legacy):
         try:
-            contents = codec.decompress(block[:length], max_bytes=4000)
+            contents = READERS[name].decompress(block[:length], max_bytes=4000)
         except BadDataError:
             continue
+        # lz4 has no end marker: a cut behind literals looks like an end.
+        assert name == "lz4"
         assert len(contents) < 4000
 
 
@@ -206,10 +200,3 @@ def test_a_legacy_lzma_block_is_read(contents: bytes) -> None:
     block = legacy_lzma(contents)
     assert reader.decompress(block, max_bytes=len(contents)) == contents
     assert reader.decompress(block, max_bytes=MAX_BLOCK_BYTES) == contents
-
-
-def test_a_legacy_lzma_block_cut_short_is_refused() -> None:
-    block = legacy_lzma(TEXT[:4000])
-    for length in range(len(block) - 20):
-        with pytest.raises(BadDataError):
-            READERS["lzma"].decompress(block[:length], max_bytes=4000)

@@ -19,28 +19,33 @@ NEW = make_elf(soname="libx.so.1", padding_bytes=30)
 OLD = make_elf(soname="libx.so.1", padding_bytes=20)
 
 
-def test_a_version_without_links_beside_one_with_is_older() -> None:
-    files = {f"{LIB}/libx.so.1.2.0": OLD, f"{LIB}/libx.so.1.3.0": NEW}
-    (copy,) = find_copies(
-        make_payload(files, links={f"{LIB}/libx.so.1": "libx.so.1.3.0"})
-    )
-    assert (copy.path, copy.like) == (f"{LIB}/libx.so.1.2.0", f"{LIB}/libx.so.1.3.0")
-    assert copy.doubt is None
+OLDER, NEWER = f"{LIB}/libx.so.1.2.0", f"{LIB}/libx.so.1.3.0"
 
 
-def test_a_version_beside_a_file_named_like_the_soname_is_older() -> None:
-    files = {f"{LIB}/libx.so.1": NEW, f"{LIB}/libx.so.1.2.0": OLD}
-    (copy,) = find_copies(make_payload(files))
-    assert copy.path == f"{LIB}/libx.so.1.2.0"
+@pytest.mark.parametrize(
+    ("new", "linked"),
+    [(NEWER, NEWER), (f"{LIB}/libx.so.1", None)],
+    ids=["linked", "named like the soname"],
+)
+def test_a_version_that_no_name_leads_to_is_older(new: str, linked: str | None) -> None:
+    links = {f"{LIB}/libx.so.1": "libx.so.1.3.0"} if linked else {}
+    (copy,) = find_copies(make_payload({OLDER: OLD, new: NEW}, links=links))
+    assert (copy.path, copy.like, copy.doubt) == (OLDER, new, None)
 
 
 def test_versions_in_two_directories_depend_on_search_paths() -> None:
-    files = {"lib/libx.so.1": NEW, f"{LIB}/libx.so.1.2.0": OLD}
-    (copy,) = find_copies(
-        make_payload(files, links={f"{LIB}/libx.so.1": "libx.so.1.2.0"})
-    )
-    assert copy.path == f"{LIB}/libx.so.1.2.0"
+    files = {"lib/libx.so.1": NEW, OLDER: OLD}
+    links = {f"{LIB}/libx.so.1": "libx.so.1.2.0"}
+    (copy,) = find_copies(make_payload(files, links=links))
+    assert copy.path == OLDER
     assert copy.doubt is not None
+
+
+@pytest.mark.parametrize("other", ["opt/a/libx.so.1.2.0", OLDER])
+def test_private_versions_and_two_unlinked_ones_leave_open_which_goes(
+    other: str,
+) -> None:
+    assert not list(find_copies(make_payload({other: OLD, NEWER: NEW})))
 
 
 @pytest.mark.parametrize(
@@ -60,16 +65,6 @@ def test_other_libraries_are_no_versions(first: bytes, second: bytes) -> None:
     assert not list(find_copies(make_payload(files, links=links)))
 
 
-def test_versions_outside_of_the_loaders_directories_are_private() -> None:
-    files = {"opt/a/libx.so.1.2.0": OLD, f"{LIB}/libx.so.1.3.0": NEW}
-    assert not list(find_copies(make_payload(files)))
-
-
-def test_two_unlinked_versions_leave_open_which_one_goes() -> None:
-    files = {f"{LIB}/libx.so.1.2.0": OLD, f"{LIB}/libx.so.1.3.0": NEW}
-    assert not list(find_copies(make_payload(files)))
-
-
 def supplier(files: dict[str, bytes], name: str = "core24") -> MemoryPayload:
     return make_payload(files, name=name, type="base")
 
@@ -84,11 +79,10 @@ def test_a_library_equal_to_the_bases_is_found() -> None:
     assert found[f"{LIB}/libz.so.1.3"].supplier == "core24"
 
 
-def test_another_build_of_a_library_is_not_the_same() -> None:
+@pytest.mark.parametrize("theirs", [b"zlib 1.2", b"zlib"])
+def test_another_build_of_a_library_is_not_the_same(theirs: bytes) -> None:
     payload = make_payload({f"{LIB}/libz.so.1": b"zlib 1.3"})
-    (found,) = find_supplied(payload, [supplier({f"{LIB}/libz.so.1": b"zlib 1.2"})])
-    assert found.same is False
-    (found,) = find_supplied(payload, [supplier({f"{LIB}/libz.so.1": b"zlib"})])
+    (found,) = find_supplied(payload, [supplier({f"{LIB}/libz.so.1": theirs})])
     assert found.same is False
 
 

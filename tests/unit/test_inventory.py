@@ -32,7 +32,6 @@ from snapcraft_compression_advisor.payload.layout import (
     make_layout,
 )
 from snapcraft_compression_advisor.payload.scan import (
-    exclude_file_text,
     is_excluded,
     scan_directory,
 )
@@ -67,12 +66,6 @@ def test_leftovers_are_left_out_at_any_depth(name: str) -> None:
 )
 def test_wildcards_match_neither_leading_dots_nor_more(name: str) -> None:
     assert not is_excluded(name, top_level=True)
-
-
-def test_exclude_file_marks_what_applies_anywhere() -> None:
-    lines = exclude_file_text().splitlines()
-    assert "... *.snap" in lines
-    assert ".git" in lines
 
 
 def make(directory: Path, *names: str) -> list[Path]:
@@ -134,7 +127,7 @@ BLOCK = 128 * 1024
 def test_every_kind_of_entry_is_listed(tmp_path: Path) -> None:
     (tmp_path / "dir").mkdir()
     (tmp_path / "dir/file").write_bytes(b"12345")
-    (tmp_path / "link").symlink_to("dir/file")
+    (tmp_path / "link").symlink_to("./dir//file")
     os.mkfifo(tmp_path / "fifo")
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(tmp_path / "sock"))
@@ -147,7 +140,7 @@ def test_every_kind_of_entry_is_listed(tmp_path: Path) -> None:
         "dir/file": EntryKind.FILE,
     }
     assert entries["dir/file"].size_bytes == 5
-    assert entries["link"].link_target == "dir/file"
+    assert entries["link"].link_target == "./dir//file"  # to the letter
 
 
 def test_links_out_of_the_root_are_listed_and_not_followed(tmp_path: Path) -> None:
@@ -160,11 +153,6 @@ def test_links_out_of_the_root_are_listed_and_not_followed(tmp_path: Path) -> No
     assert list(scan_directory(root).entries) == ["loop", "out"]
 
 
-def test_link_targets_are_kept_to_the_letter(tmp_path: Path) -> None:
-    (tmp_path / "link").symlink_to("./a//b/")
-    assert scan_directory(tmp_path).entries["link"].link_target == "./a//b/"
-
-
 def test_hard_links_count_once(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(bytes(BLOCK + 1))
     os.link(tmp_path / "a", tmp_path / "b")
@@ -175,14 +163,6 @@ def test_hard_links_count_once(tmp_path: Path) -> None:
     assert inventory.data_blocks == 2
 
 
-def test_a_sparse_file_is_known_as_such(tmp_path: Path) -> None:
-    with (tmp_path / "sparse").open("wb") as file:
-        file.truncate(CONTENTS_FREE_BYTES)
-    entry = scan_directory(tmp_path).entries["sparse"]
-    assert entry.sparse
-    assert entry.size_bytes == CONTENTS_FREE_BYTES
-
-
 def test_holes_that_exceed_the_contents_by_far_are_refused(tmp_path: Path) -> None:
     for name in ("one", "other"):
         with (tmp_path / name).open("wb") as file:
@@ -190,7 +170,9 @@ def test_holes_that_exceed_the_contents_by_far_are_refused(tmp_path: Path) -> No
     with pytest.raises(BadDataError, match=r"claim 17\.18 GB and take 0 B"):
         scan_directory(tmp_path)
     (tmp_path / "contents").write_bytes(b"x" * 4096)  # which are granted some more
-    assert scan_directory(tmp_path).raw_bytes > CONTENTS_FREE_BYTES
+    inventory = scan_directory(tmp_path)
+    assert inventory.raw_bytes > CONTENTS_FREE_BYTES
+    assert inventory.entries["one"].sparse
 
 
 def test_what_snap_pack_leaves_out_is_left_out(tmp_path: Path) -> None:
@@ -202,15 +184,11 @@ def test_what_snap_pack_leaves_out_is_left_out(tmp_path: Path) -> None:
 
 
 def test_order_is_that_of_bytes_parents_first(tmp_path: Path) -> None:
-    for name in ("b", "a", "B", "é"):
+    for name in ("b", "a", "B", "é", os.fsdecode(b"\xff")):
         (tmp_path / name).mkdir()
     (tmp_path / "a/z").write_bytes(b"")
-    assert list(scan_directory(tmp_path).entries) == ["B", "a", "b", "é", "a/z"]
-
-
-def test_names_that_are_not_utf8_are_kept(tmp_path: Path) -> None:
-    (tmp_path / os.fsdecode(b"\xff")).write_bytes(b"")
-    assert list(scan_directory(tmp_path).entries) == ["\udcff"]
+    names = list(scan_directory(tmp_path).entries)
+    assert names == ["B", "a", "b", "é", "\udcff", "a/z"]
 
 
 def test_unreadable_files_are_named_and_counted(
@@ -223,15 +201,9 @@ def test_unreadable_files_are_named_and_counted(
     mocker.patch("os.access", return_value=False)  # which root always may
     with pytest.raises(NoInputError, match="Cannot read 12 entries of") as caught:
         scan_directory(tmp_path)
-    assert caught.value.details is not None
-    assert "f09\nand 2 more" in caught.value.details
-
-
-def test_unreadable_directory_is_an_error_with_a_resolution(
-    tmp_path: Path, mocker: MockerFixture
-) -> None:
+    assert "f09\nand 2 more" in str(caught.value.details)
     mocker.patch("os.scandir", side_effect=PermissionError(13, "Permission denied"))
-    with pytest.raises(NoInputError, match="Cannot read 1") as caught:
+    with pytest.raises(NoInputError, match="Cannot read 1 entry") as caught:
         scan_directory(tmp_path)
     assert "chmod" in str(caught.value.resolution)
 
@@ -288,24 +260,15 @@ def test_equal_contents_are_laid_out_once() -> None:
     assert layout.blocks_of("empty") == range(0)
 
 
-def test_hard_links_share_their_blocks(tmp_path: Path) -> None:
-    (tmp_path / "meta").mkdir()
-    (tmp_path / "meta/snap.yaml").write_text("name: x")
-    (tmp_path / "one").write_bytes(b"contents")
-    (tmp_path / "two").hardlink_to(tmp_path / "one")
-    layout = lay_out(DirectoryPayload(tmp_path))
-    assert layout.same_as == {"two": "one"}
-
-
-def test_holes_are_known_without_reading(tmp_path: Path) -> None:
+def test_hard_links_share_their_blocks_and_holes_are_known(tmp_path: Path) -> None:
     (tmp_path / "meta").mkdir()
     (tmp_path / "meta/snap.yaml").write_text("name: x")
     with (tmp_path / "sparse").open("wb") as file:
         file.seek(5 * BLOCK)
         file.write(b"x" * BLOCK)
         file.truncate(9 * BLOCK)
+    (tmp_path / "two").hardlink_to(tmp_path / "sparse")
     layout = lay_out(DirectoryPayload(tmp_path))
-    blocks = layout.blocks_of("sparse")
-    assert [bool(layout.holes[number]) for number in blocks] == [
-        *[True] * 5, False, *[True] * 3,
-    ]  # fmt: skip
+    assert layout.same_as == {"two": "sparse"}
+    holes = layout.holes[list(layout.blocks_of("two"))]
+    assert holes.tolist() == [*[True] * 5, False, *[True] * 3]

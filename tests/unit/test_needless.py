@@ -119,36 +119,30 @@ def test_pages_may_be_an_applications_help() -> None:
     assert found["documentation"][0].doubt is not None
 
 
-def test_sections_that_strip_takes_out_are_found_and_joined() -> None:
-    sections = {".text": CODE, ".debug_info": CODE, ".symtab": CODE, ".strtab": CODE}
-    assert parts_of(make_sections(sections)) == ((1064, 4064),)
-    assert parts_of(make_sections(sections, big_endian=True)) == ((1064, 4064),)
+PROGRAM = {".text": CODE, ".symtab": CODE}
+ALL = {".text": CODE, ".debug_info": CODE, ".symtab": CODE, ".strtab": CODE}
+MIXED = {".debug_info": CODE, ".data": CODE, ".symtab": CODE}
+STRIPPED = {".text": CODE, ".comment": CODE, ".gnu_debuglink": b"x"}
 
 
-def test_sections_between_those_that_stay_are_found_one_by_one() -> None:
-    sections = {".debug_info": CODE, ".data": CODE, ".symtab": CODE}
-    assert parts_of(make_sections(sections)) == ((64, 1064), (2064, 3064))
-
-
-def test_a_stripped_file_has_nothing_to_take_out() -> None:
-    sections = {".text": CODE, ".comment": CODE, ".gnu_debuglink": b"x"}
-    assert parts_of(make_sections(sections)) == ()
-
-
-def test_objects_need_their_symbols() -> None:
-    sections = {".text": CODE, ".symtab": CODE}
-    assert parts_of(make_sections(sections, kind=OBJECT)) == ()
-
-
-def test_a_file_with_something_behind_its_sections_is_left_alone() -> None:
-    sections = {".text": CODE, ".symtab": CODE}
-    assert parts_of(make_sections(sections, behind=b"an archive")) == ()
-
-
-def test_other_files_have_no_sections() -> None:
-    assert parts_of(b"") == ()
-    assert parts_of(b"#!/bin/sh\n" * 100) == ()
-    assert parts_of(b"\x7fELF" + bytes(12)) == ()
+@pytest.mark.parametrize(
+    ("data", "parts"),
+    [
+        pytest.param(make_sections(ALL), ((1064, 4064),), id="joined"),
+        pytest.param(make_sections(ALL, big_endian=True), ((1064, 4064),), id="MSB"),
+        pytest.param(make_sections(MIXED), ((64, 1064), (2064, 3064)), id="mixed"),
+        pytest.param(make_sections(STRIPPED), (), id="stripped"),
+        pytest.param(make_sections(PROGRAM, kind=OBJECT), (), id="object"),
+        pytest.param(make_sections(PROGRAM, behind=b"an archive"), (), id="archive"),
+        pytest.param(b"", (), id="empty"),
+        pytest.param(b"#!/bin/sh\n" * 100, (), id="script"),
+        pytest.param(b"\x7fELF" + bytes(12), (), id="broken"),
+    ],
+)
+def test_sections_that_strip_takes_out_are_found(
+    data: bytes, parts: tuple[tuple[int, int], ...]
+) -> None:
+    assert parts_of(data) == parts
 
 
 @given(st.integers(0, 3500), st.binary(min_size=1, max_size=40))

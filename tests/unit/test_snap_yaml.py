@@ -71,11 +71,8 @@ def test_apps_base_and_plugs_are_read() -> None:
     assert snap.plugs["gnome-46-2404"].default_provider == "gnome-46-2404"
 
 
-def test_app_without_base_runs_on_core() -> None:
+def test_snap_without_base_runs_on_core_or_is_a_base() -> None:
     assert parse_snap_yaml(b"name: old", where="x").base_name == "core"
-
-
-def test_base_snap_has_no_base() -> None:
     assert parse_snap_yaml(b"name: core99\ntype: base", where="x").base_name == "none"
 
 
@@ -197,16 +194,10 @@ def test_app_with_the_name_of_the_snap_counts() -> None:
     assert "named after the snap" in select_apps(payload.snap, payload.inventory)[1]
 
 
-def test_else_apps_with_a_desktop_file_count() -> None:
+def test_else_apps_with_a_desktop_file_count_else_all() -> None:
     assert select(make("a", "b", "c", desktop="b")) == ("b",)
     assert select(make("a", "b", files=("meta/gui/b.desktop",))) == ("b",)
-
-
-def test_else_all_apps_count() -> None:
     assert select(make("a", "b")) == ("a", "b")
-
-
-def test_snap_without_apps_has_none() -> None:
     assert select(make()) == ()
 
 

@@ -216,18 +216,13 @@ def test_result_that_another_run_would_not_stop_at_is_not_served(
     assert run_saved(prime) == first  # the first of three rounds
 
 
-def test_files_that_may_still_change_are_not_kept(
-    cache: Path, prime: Path, mocker: MockerFixture
+@pytest.mark.parametrize(
+    ("name", "value"), [("SETTLED_NS", 10**10), ("TRUSTED_FILE_SYSTEMS", frozenset())]
+)
+def test_files_that_may_still_change_and_foreign_clocks_are_not_trusted(
+    cache: Path, prime: Path, mocker: MockerFixture, name: str, value: object
 ) -> None:
-    mocker.patch.object(scan, "SETTLED_NS", 10**10)
-    run_saved(prime)
-    assert not cache.exists()
-
-
-def test_file_systems_with_foreign_clocks_are_not_trusted(
-    cache: Path, prime: Path, mocker: MockerFixture
-) -> None:
-    mocker.patch.object(scan, "TRUSTED_FILE_SYSTEMS", frozenset())
+    mocker.patch.object(scan, name, value)
     run_saved(prime)
     assert not cache.exists()
 
