@@ -24,7 +24,7 @@ ROOM_LINES = {
     "project": 1_050,
     "refresh": 1_150,
     "diff": 1_040,
-    "preflight": 720,
+    "preflight": 670,
     "trim": 1_330,
     "prefetch": 450,
     "lint": 3_510,
@@ -37,8 +37,8 @@ ROOM_LINES = {
 """Of the package's rooms, without those inside that have a limit of their own."""
 
 TREES = {
-    PACKAGE: (51_950, 273),
-    "tests": (45_770, 224),
+    PACKAGE: (51_890, 273),
+    "tests": (45_450, 224),
     "study": (11_150, 63),
     "benchmarks": (2_670, 16),
 }

@@ -22,7 +22,6 @@ from ..lint.request import LintRequest, check_apps
 from ..lint.rules import ALL_RULES
 from ..lint.run import check_selectors, failing
 from ..payload.source import Payload, find_payload, named_payloads, open_payload
-from ..preflight.packing import read_previous
 from ..report.lint_formats import FORMATS
 from ..report.lint_formats.phrases import verdict_text
 from ..report.lint_formats.saved import BASELINE, parse_baseline
@@ -87,8 +86,6 @@ class LintCommand(Command):
         **stack_arguments("the policy's, else none"),
         "--resquash": "unpack built snaps, repack them as the store's review does, and "
         "report the differences; takes as long as packing, and space in TMPDIR",
-        "--previous SNAP…": "the previously published snap, to compare the compression "
-        "with; may be repeated for several snaps (default: none)",
         "--baseline FILE": "compare with a JSON report of an earlier run, or with the "
         "previous build (a .snap): only new or worse findings count, and regressions "
         "are checked (default: none)",
@@ -211,7 +208,6 @@ def _requests(
 ) -> dict[Path, LintRequest]:
     """Return what each payload is checked against: one request for each policy."""
     options = policy_options(parsed_args)
-    previous = tuple(map(read_previous, dict.fromkeys(parsed_args.previous)))
 
     def opened(paths: Sequence[Path | str]) -> tuple[Payload, ...]:
         return tuple(until.enter_context(open_payload(Path(path))) for path in paths)
@@ -222,7 +218,6 @@ def _requests(
         return replace(
             made,
             resquash=parsed_args.resquash,
-            previous=previous,
             bases=opened(parsed_args.base or made.policy.bases),
             content=opened(parsed_args.content or made.policy.contents),
         )
@@ -310,6 +305,5 @@ def _as_it_was(request: LintRequest, payload: Payload) -> LintRequest:
         request,
         policy=policy.model_copy(update={"apps": known, "max_cold_start": cold_start}),
         profiles=tuple(each for each in request.profiles if each.app in apps),
-        previous=(),
         resquash=False,
     )

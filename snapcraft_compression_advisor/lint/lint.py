@@ -11,7 +11,7 @@ from ..core.errors import ToolError
 from ..diff.figures import BaselineBuild, BaselineDelta, figures_of
 from ..payload.source import Payload
 from ..payload.survey import take_survey
-from ..preflight.packing import look_at_packing, previous_of
+from ..preflight.packing import look_at_packing
 from ..squashfs.mksquashfs import mksquashfs_version
 from ..trial.result import Progress
 from .baseline import same_build
@@ -80,7 +80,6 @@ def lint_analysed(  # noqa: PLR0913 # keywords, but for the first three
         project=project,
         packing=look_at_packing(payload),
         resquash=resquash,
-        previous=previous_of(payload.snap.name, request.previous),
         packer=_packer(),
         baseline=_look_back(payload, path, request, analysis, progress=progress),
     )

@@ -27,7 +27,6 @@ from ..settings.settings import Settings
 
 if TYPE_CHECKING:
     from ..launch.profile import LaunchProfile
-    from ..preflight.packing import PreviousSnap
     from .baseline import Baseline
     from .project import ProjectFile
 
@@ -41,7 +40,6 @@ class LintRequest:
     :param devices: that its names and files lead to, those of its budgets included.
     :param bases: base snaps; that counts which a snap names.
     :param content: content snaps, which all count.
-    :param previous: snaps published before; that counts which is of a payload's name.
     :param resquash: whether to unpack built snaps and pack them again.
     """
 
@@ -51,7 +49,6 @@ class LintRequest:
     profiles: tuple[LaunchProfile, ...] = ()
     bases: tuple[Payload, ...] = ()
     content: tuple[Payload, ...] = ()
-    previous: tuple[PreviousSnap, ...] = ()
     resquash: bool = False
     baseline: Baseline | None = None
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # the texts of rules are shown without an analysis
     from ..payload.inventory import Inventory
     from ..payload.snap_yaml import SnapMetadata
     from ..payload.survey import Survey
-    from ..preflight.packing import Packing, PreviousSnap
+    from ..preflight.packing import Packing
     from ..preflight.resquash import Resquash
     from ..refresh.delta import DeltaFormat
     from ..settings.settings import Settings
@@ -44,7 +44,6 @@ class Context:
     project: ProjectFile | None = None
     packing: Packing | None = None
     resquash: Resquash | None = None
-    previous: PreviousSnap | None = None
     baseline: BaselineBuild | None = None
     packer: str | None = None
 

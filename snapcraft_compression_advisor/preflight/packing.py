@@ -1,4 +1,4 @@
-"""Facts on how an image was packed, and on the snap that was published before.
+"""Facts on how an image was packed.
 
 Owners, modes and kinds of entries are held against ``check_squashfs_files`` in
 ``reviewtools/sr_security.py``.
@@ -17,13 +17,11 @@ import stat
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 
 from ..codecs import CODECS
-from ..core.errors import BadDataError, UsageError
 from ..core.units import MIB
 from ..payload.inventory import Entry, Inventory
-from ..payload.source import Payload, SnapPayload, open_payload
+from ..payload.source import Payload, SnapPayload
 from ..squashfs.entry import (
     MINIMUM_IMAGE_BYTES,
     SUPERBLOCK_BYTES,
@@ -325,48 +323,3 @@ def _spread(
 ) -> list[tuple[str, ImageBlock]]:
     step = max(1, len(items) // max(1, count))
     return list(items[::step][:count])
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PreviousSnap:
-    """A snap that was published before."""
-
-    path: str
-    name: str
-    codec: str
-    image_bytes: int
-
-
-def read_previous(path: Path) -> PreviousSnap:
-    """Read a snap's own metadata; nothing is unpacked.
-
-    :raises NoInputError: if the file isn't there or can't be read.
-    :raises BadDataError: if it is no built snap, or a broken one.
-    """
-    with open_payload(path) as payload:
-        if not isinstance(payload, SnapPayload):
-            message = f"{str(path)!r} is a directory, not a previous snap"
-            raise BadDataError(message, resolution="Specify the published .snap file.")
-        return PreviousSnap(
-            path=str(path),
-            name=payload.snap.name,
-            codec=payload.packed_with,
-            image_bytes=payload.image.image_bytes,
-        )
-
-
-def previous_of(name: str, previous: Sequence[PreviousSnap]) -> PreviousSnap | None:
-    """Return the previous snap of a name; ``None`` if none was given at all.
-
-    :raises UsageError: if those given are all of other names.
-    """
-    if not previous:
-        return None
-    for each in previous:
-        if each.name == name:
-            return each
-    given = ", ".join(f"{each.path} is of {each.name!r}" for each in previous)
-    message = f"No previous snap of {name!r} is given: {given}"
-    raise UsageError(
-        message, resolution="Specify one of the same snap with --previous."
-    )

@@ -150,7 +150,6 @@ GOOD = {
     "--launch-profile": "{root}/profile.json",
     "--compare": "{root}/profile.json",
     "--baseline": "{root}/lint.json",
-    "--previous": "{root}/newer.snap",
     "--report": "{root}/page.html",
     "--app": "gone",
     "--device": "nvme-laptop",

@@ -1,4 +1,4 @@
-"""``lint --resquash`` and ``--previous``, as a user meets them."""
+"""``lint --resquash``, as a user meets them."""
 
 from __future__ import annotations
 
@@ -146,36 +146,3 @@ def test_base_keeps_its_owners_or_is_refused(
         mocker.patch("os.geteuid", return_value=1000)
         with pytest.raises(ToolError, match="needs root"):
             resquash(image, opened, snap_type="base", progress=lambda _: None)
-
-
-def test_previous_snap_of_another_codec_is_found(
-    snap: Path, small_prime: Path, tmp_path: Path
-) -> None:
-    before = snap_pack(small_prime, tmp_path / "before", compression="xz")
-    options = ("--select", "SCA107", "--format", "json", "--previous", before)
-    (finding,) = findings(advisor("lint", snap, *options))
-    assert finding["message"].startswith("The previous snap was packed with xz")
-    assert not findings(advisor("lint", before, *options))
-    assert not findings(advisor("lint", small_prime, *options))
-
-
-def test_previous_snap_that_is_none_is_an_error(snap: Path, tmp_path: Path) -> None:
-    hostile = tmp_path / "hostile.snap"
-    hostile.write_bytes(snap.read_bytes()[:5000])
-    for previous, status, message in (
-        (hostile, 65, "truncated"),
-        (tmp_path / "missing.snap", 66, "no such file"),
-        (fill_prime(tmp_path / "prime"), 65, "is a directory, not a previous snap"),
-    ):
-        result = advisor("lint", snap, "--previous", previous)
-        assert (result.returncode, result.stdout) == (status, "")
-        assert message in result.stderr.lower()
-
-
-def test_previous_snap_of_another_name_is_an_error(snap: Path, tmp_path: Path) -> None:
-    yaml = SNAP_YAML.replace("name: sample", "name: other")
-    other = tmp_path / "other.snap"
-    mksquashfs(fill_prime(tmp_path / "prime", snap_yaml=yaml), other, *SNAP_OPTIONS)
-    result = advisor("lint", snap, "--previous", other)
-    assert result.returncode == 64
-    assert "No previous snap of 'sample' is given" in result.stdout

@@ -22,8 +22,8 @@ from lint_contexts import (
 )
 from snapcraft_compression_advisor.advice.evidence import Evidence, Policy, Saving
 from snapcraft_compression_advisor.advice.recommendation import recommend
-from snapcraft_compression_advisor.core.errors import UsageError
 from snapcraft_compression_advisor.core.units import Interval
+from snapcraft_compression_advisor.diff.figures import BaselineBuild, PayloadFigures
 from snapcraft_compression_advisor.launch.fit import FittedProfile
 from snapcraft_compression_advisor.lint.project import project_of_component
 from snapcraft_compression_advisor.lint.rule import Context
@@ -43,7 +43,6 @@ from snapcraft_compression_advisor.lint.rules.declared import (
     compression_lost,
     key_implicit,
 )
-from snapcraft_compression_advisor.preflight.packing import PreviousSnap, previous_of
 from snapcraft_compression_advisor.settings.parts import Target
 
 if TYPE_CHECKING:
@@ -159,11 +158,6 @@ def test_devices_may_differ_without_kernels() -> None:
     assert not found_by(kernels_differ, context)
 
 
-PREVIOUS = PreviousSnap(
-    path="old.snap", name="hello", codec="xz", image_bytes=90_000_000
-)
-
-
 def built(
     codec: str, *, project: str | None = None, policy: str | None = None
 ) -> Context:
@@ -211,24 +205,16 @@ def test_prime_directory_is_held_to_the_policy_by_its_project() -> None:
     assert finding.evidence[-1].origin == "declared"
 
 
-def test_change_from_the_previous_snap_is_found() -> None:
-    context = replace(built("lzo"), previous=PREVIOUS)
-    (finding,) = found_by(compression_changed, context)
-    assert (
-        finding.message
-        == "The previous snap was packed with xz; this one is packed with lzo."
+def test_change_from_the_baseline_is_found() -> None:
+    figures = PayloadFigures(codec="xz", image_bytes=None, measured=True, launches=())
+    baseline = BaselineBuild(figures=figures)
+    (finding,) = found_by(compression_changed, replace(built("lzo"), baseline=baseline))
+    assert finding.message == (
+        "The baseline was packed with xz; this snap is packed with lzo."
     )
-    assert finding.evidence[0].text == "xz, 90.0 MB"
-    assert not found_by(compression_changed, replace(built("xz"), previous=PREVIOUS))
+    assert [each.text for each in finding.evidence] == ["xz", "lzo"]
+    assert not found_by(compression_changed, replace(built("xz"), baseline=baseline))
     assert not found_by(compression_changed, built("lzo"))
-
-
-def test_previous_snap_is_chosen_by_name() -> None:
-    other = replace(PREVIOUS, name="other")
-    assert previous_of("hello", [other, PREVIOUS]) is PREVIOUS
-    assert previous_of("hello", []) is None
-    with pytest.raises(UsageError, match="No previous snap of 'hello'"):
-        previous_of("hello", [other])
 
 
 KDE = "name: a\napps:\n  one: {}\n  two:\n    extensions: [gnome, kde-neon-6]\n"

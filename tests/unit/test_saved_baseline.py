@@ -30,7 +30,6 @@ from snapcraft_compression_advisor.payload.needless import (
 from snapcraft_compression_advisor.preflight.differences import Difference
 from snapcraft_compression_advisor.preflight.packing import (
     EntryFault,
-    PreviousSnap,
     Recompressed,
 )
 from snapcraft_compression_advisor.preflight.resquash import Resquash
@@ -87,8 +86,7 @@ def _contexts() -> Iterator[tuple[str, Context]]:
         },
         project=make_project("name: x\n"),
     )
-    previous = PreviousSnap(path="x_1.snap", name="x", codec="lzo", image_bytes=90 * MB)
-    yield "slow", replace(context, previous=previous)
+    yield "slow", context
     yield "perhaps", make_context(saves=PERHAPS)
     sizes = ComponentSizes(
         xz_bytes=Interval.exactly(10.0 * MB),

@@ -11,13 +11,19 @@ from ...codecs import SHIPPABLE
 from ...core.units import (
     Interval,
     bytes_text,
-    format_bytes,
     percent,
     seconds_text,
 )
 from ...payload.snap_yaml import COMPONENT_TYPE
 from ..finding import Evidence, Finding, Fix, Location, declared, estimated, measured
-from ..rule import Context, Rule, compression_place, current_codec, no_project
+from ..rule import (
+    Context,
+    Rule,
+    compression_place,
+    current_codec,
+    no_baseline,
+    no_project,
+)
 from .compression import compression_fix, say_reader
 
 if TYPE_CHECKING:
@@ -190,30 +196,25 @@ def _now(label: str, context: Context) -> Evidence:
     return (measured if is_built else declared)(label, current_codec(context))
 
 
-@Rule(
-    id="SCA107",
-    severity="warning",
-    unasked=lambda context: None if context.previous else "--previous isn't given",
-)
+@Rule(id="SCA107", severity="warning", unasked=no_baseline)
 def compression_changed(rule: Rule, context: Context) -> Iterator[Finding]:
-    """Yield a finding if the previous snap had another codec."""
-    previous = context.previous
+    """Yield a finding if the baseline has another codec."""
+    before = context.baseline.figures if context.baseline else None
     codec = current_codec(context)
-    if previous is None or previous.codec == codec:
+    if before is None or before.codec == codec:
         return
     verb = "is" if context.analysis.payload.kind == "snap" else "would be"
-    size = format_bytes(previous.image_bytes)
     yield rule.finding(
         context,
-        f"The previous snap was packed with {previous.codec}; this one {verb} packed "
-        f"with {codec}.",
+        f"The baseline was packed with {before.codec}; this snap {verb} packed with "
+        f"{codec}.",
         location=compression_place(context),
         evidence=(
-            measured(f"previous snap {previous.path}", f"{previous.codec}, {size}"),
+            (measured if before.measured else declared)("baseline", before.codec),
             _now("now", context),
         ),
         fix=Fix(
-            f"Set 'compression: {previous.codec}' in snapcraft.yaml, unless the change "
+            f"Set 'compression: {before.codec}' in snapcraft.yaml, unless the change "
             "is deliberate"
         ),
     )
