@@ -11,7 +11,7 @@ from statistics import median
 
 PACKAGE = "snapcraft_compression_advisor"
 ROOM_LINES = {
-    "core": 1_360,
+    "core": 1_340,
     "codecs": 960,
     "squashfs": 1_600,
     "payload": 4_500,
@@ -21,24 +21,24 @@ ROOM_LINES = {
     "launch/guess": 6_430,
     "advice": 1_140,
     "settings": 1_110,
-    "project": 1_050,
+    "project": 1_040,
     "refresh": 1_150,
-    "diff": 1_040,
+    "diff": 1_030,
     "preflight": 670,
-    "trim": 1_330,
+    "trim": 1_320,
     "prefetch": 450,
     "lint": 3_510,
     "capture": 6_990,
     "report": 5_480,
-    "fleet": 2_310,
+    "fleet": 2_300,
     "cli": 3_600,
     "host": 1_970,
 }
 """Of the package's rooms, without those inside that have a limit of their own."""
 
 TREES = {
-    PACKAGE: (51_890, 273),
-    "tests": (45_450, 224),
+    PACKAGE: (51_840, 273),
+    "tests": (45_320, 224),
     "study": (11_150, 63),
     "benchmarks": (2_670, 16),
 }

@@ -22,7 +22,14 @@ from .advice.reasons import (
     Verdict,
 )
 from .core.printable import printable
-from .core.units import Interval, format_bytes, format_seconds, seconds, seconds_text
+from .core.units import (
+    Interval,
+    format_bytes,
+    format_seconds,
+    joined,
+    seconds,
+    seconds_text,
+)
 
 if TYPE_CHECKING:
     from .launch.launch_set import BlindReason
@@ -223,7 +230,7 @@ def _decides(reason: Decides) -> Iterator[str]:
         yield f"{head} must be worth its size on each, and {there}."
     elif reason.why == "average":
         users = [f"{share:.0%} have {device}" for device, share in shares.items()]
-        yield f"The average over the users decides: {_listed(users)}."
+        yield f"The average over the users decides: {joined(users)}."
     yield _by_device(reason.by_device)
 
 
@@ -238,14 +245,8 @@ def _by_device(verdicts: Sequence[DeviceVerdict]) -> str:
         devices.setdefault(verdict_words(each), []).append(each.device)
     if len(devices) == 1:
         return "Each device gives the same verdict by itself."
-    told = (f"{said} on {_listed(names)}" for said, names in devices.items())
+    told = (f"{said} on {joined(names)}" for said, names in devices.items())
     return f"By itself, each device gives: {'; '.join(told)}."
-
-
-def _listed(names: Sequence[str]) -> str:
-    """Return names as a list in a sentence."""
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _figures(figures: Figures) -> str:
@@ -310,7 +311,7 @@ def month_text(month: Month) -> str:
     shown = total if total.mid >= 0 else -total
     return (
         f"Over {habits_text(month.habits)}, lzo {verb} an estimated "
-        f"{seconds_text(shown)}: {_listed(parts)}. "
+        f"{seconds_text(shown)}: {joined(parts)}. "
         f"{month.decided_by.capitalize()} decide."
     )
 

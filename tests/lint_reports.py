@@ -34,6 +34,7 @@ SET_LZO = Fix(
         path=Path(PROJECT),
         before=BEFORE,
         after=BEFORE.replace(b"compression: xz", b"compression: lzo"),
+        sets={None: "lzo"},
     ),
 )
 LZO_WOULD_GAIN = Finding(

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ..core.deferred_signals import deferred_signals
 from ..core.errors import StorageError
-from ..core.scratch import ScratchDirectory, unmount
+from ..core.scratch import held_directory, unmount
 from .mount import memory_mount
 
 HOME_DIRECTORIES = (
@@ -38,8 +38,8 @@ def launch_home(directory: Path | None = None) -> Iterator[Path]:
         signals = stack.enter_context(deferred_signals())
         try:
             if directory is None:
-                temporary = ScratchDirectory(ignores_errors=True)
-                directory = Path(stack.enter_context(temporary))
+                temporary = held_directory(ignores_errors=True)
+                directory = stack.enter_context(temporary)
                 stack.enter_context(_bounded(directory))
                 directory /= "home"
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -15,7 +15,7 @@ import struct
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO
 from urllib.parse import quote
@@ -24,7 +24,7 @@ from xml.sax.saxutils import escape
 from ..core.child import beginning, end_child, ending_with_us
 from ..core.deferred_signals import deferred_signals
 from ..core.errors import StorageError, ToolError
-from ..core.scratch import ScratchDirectory
+from ..core.scratch import held_directory
 
 XVFB = "Xvfb"
 """Of Debian's and Ubuntu's package ``xvfb``."""
@@ -184,13 +184,13 @@ def private_server(
     :raises StorageError: if the directory can't be made or written to.
     :raises ToolError: if the server doesn't start.
     """
-    with deferred_signals() as signals:
+    with deferred_signals() as signals, ExitStack() as until:
+        scratch = held_directory(place, ignores_errors=True)
         try:
-            scratch = ScratchDirectory(place, ignores_errors=True)
+            directory = until.enter_context(scratch)
         except OSError as error:
             raise _unwritable(program, error) from error
-        with scratch as name, tempfile.TemporaryFile() as output:
-            directory = Path(name)
+        with tempfile.TemporaryFile() as output:
             lines, line_end = os.pipe()
             try:
                 server = subprocess.Popen(

@@ -11,7 +11,7 @@ from typing import ClassVar
 from ..codecs import SHIPPABLE
 from ..lint.finding import Finding, LintReport
 from ..project.edit import Edit, apply_edit, merge_edits, plan_edit
-from ..project.project_file import find_project_file, read_project_lines
+from ..project.project_file import find_project_file
 from .commands import EDITS, Arguments, Command, details
 from .write import note, write_output
 
@@ -97,7 +97,6 @@ def plan_fixes(report: LintReport) -> tuple[PlannedFixes, ...]:
 def _plan(fixes: Sequence[tuple[int, Finding, Edit]]) -> PlannedFixes:
     """Merge fixes; one that is made also counts for others of its payload."""
     edit, made = merge_edits([each for _, _, each in fixes])
-    read_project_lines(edit.after, where=str(edit.path))  # has to be YAML still
     numbers = {number for (number, _, _), fits in zip(fixes, made, strict=True) if fits}
     return PlannedFixes(
         edit=edit,

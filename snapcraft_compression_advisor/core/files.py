@@ -54,17 +54,12 @@ def first_difference(first: Path, second: Path) -> int | None:
         while True:
             left, right = one.read(MIB), other.read(MIB)
             if left != right:
-                return position + common_bytes(left, right)
+                pairs = enumerate(zip(left, right, strict=False))
+                shorter = min(len(left), len(right))
+                return position + next((at for at, (a, b) in pairs if a != b), shorter)
             if not left:
                 return None
             position += len(left)
-
-
-def common_bytes(left: bytes, right: bytes) -> int:
-    """Return how many bytes are equal before the first difference."""
-    pairs = zip(left, right, strict=False)
-    shorter = min(len(left), len(right))
-    return next((at for at, (a, b) in enumerate(pairs) if a != b), shorter)
 
 
 _OWN_MODE = stat.S_IRWXU

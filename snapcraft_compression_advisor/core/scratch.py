@@ -18,7 +18,6 @@ import stat
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import TracebackType
 
 from .deferred_signals import deferred_signals
 from .errors import StorageError
@@ -40,43 +39,32 @@ _MNT_DETACH, _UMOUNT_NOFOLLOW = 2, 8
 _OCTAL = re.compile(rb"\\([0-7]{3})")
 
 
-class ScratchDirectory:
-    """A temporary directory; as a context manager it is removed at the end.
+@contextlib.contextmanager
+def held_directory(
+    place: Path | None = None, *, ignores_errors: bool = False
+) -> Iterator[Path]:
+    """Make a temporary directory that is locked, and removed at the end.
 
     :param place: where to make it; the system's temporary directory by default.
     :param ignores_errors: whether what can't be removed is left, not an error.
     :raises OSError: if it can't be made.
     """
-
-    def __init__(
-        self, place: Path | None = None, *, ignores_errors: bool = False
-    ) -> None:
-        # Looked up anew each time: TMPDIR may name a file by now.
-        where = Path(tempfile.gettempdir()) if place is None else place
-        remove_leftovers(where)
-        self._path = tempfile.mkdtemp(prefix=PREFIX, dir=where)
-        self._ignores_errors = ignores_errors
-        self._lock = hold(Path(self._path))
-
-    def __enter__(self) -> str:
-        """Return its path."""
-        return self._path
-
-    def __exit__(
-        self,
-        _kind: type[BaseException] | None,
-        _error: BaseException | None,
-        _trace: TracebackType | None,
-    ) -> None:
-        """Remove it, and only then give up the lock."""
+    # Looked up anew each time: TMPDIR may name a file by now.
+    where = Path(tempfile.gettempdir()) if place is None else place
+    remove_leftovers(where)
+    path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=where))
+    lock = hold(path)
+    try:
+        yield path
+    finally:
         try:
-            remove_tree(Path(self._path))
+            remove_tree(path)
         except OSError:
-            if not self._ignores_errors:
+            if not ignores_errors:
                 raise
-        finally:
-            if self._lock is not None:
-                os.close(self._lock)
+        finally:  # only now may others take it for a leftover
+            if lock is not None:
+                os.close(lock)
 
 
 def hold(directory: Path) -> int | None:
@@ -113,7 +101,7 @@ def scratch_directory(
     :raises StorageError: if it can't be made, or has too little room.
     """
     where = place or Path(tempfile.gettempdir())
-    with deferred_signals() as signals:
+    with deferred_signals() as signals, contextlib.ExitStack() as until:
         try:
             free_bytes = shutil.disk_usage(where).free
             if free_bytes < needed_bytes:
@@ -122,12 +110,12 @@ def scratch_directory(
                     f"{format_bytes(needed_bytes)}, {format_bytes(free_bytes)} are free"
                 )
                 raise StorageError(message, resolution=resolution)
-            directory = ScratchDirectory(where)
+            directory = until.enter_context(held_directory(where))
         except OSError as error:
             message = f"Cannot write to {str(where)!r}: {error.strerror}"
             raise StorageError(message, resolution=resolution) from error
-        with directory as path, signals.delivered():
-            yield Path(path)
+        with signals.delivered():
+            yield directory
 
 
 def remove_leftovers(place: Path) -> None:

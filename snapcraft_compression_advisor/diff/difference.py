@@ -9,12 +9,12 @@ from itertools import starmap
 from typing import TYPE_CHECKING, Literal
 
 from ..advice.recommendation import SNAPCRAFT_DEFAULT
-from ..core.errors import BadDataError
 from ..core.units import Interval
 from ..launch.fit import fit_profile
 from ..launch.guess.guess import static_launch_set
 from ..launch.launch_set import select_apps
 from ..payload.source import SnapPayload
+from ..refresh.estimate import check_names
 from ..trial.sampled import run_sampled_trial
 from .build import Build, prime_build, snap_build
 from .files import FilesDifference, compare_files, minus, total, unchanged_paths
@@ -105,12 +105,7 @@ def compare_payloads(
     :raises BadDataError: if they aren't of one snap, or an image is broken.
     :raises UsageError: if neither has an app that is asked for.
     """
-    if old.snap.name != new.snap.name:
-        message = (
-            f"{str(old.path)!r} is a build of {old.snap.name!r}, {str(new.path)!r} is "
-            f"one of {new.snap.name!r}"
-        )
-        raise BadDataError(message, resolution="Specify two builds of the same snap.")
+    check_names(old, new)
     for app in _named_apps(request):
         if app not in old.snap.apps:
             select_apps(new.snap, new.inventory, requested=(app,))  # refuses others

@@ -35,9 +35,6 @@ _PROGRAM = (
 _TRIES = 3
 """A worker that is killed need not be the snap's doing; three in a row are."""
 
-_STARTS = 32
-"""Of a worker that is killed while it starts: that says nothing of any snap."""
-
 _START_LIMIT_S = 120.0
 _CHUNK_BYTES = 1 << 20
 _NO_THREAD = "can't start new thread"
@@ -143,35 +140,29 @@ class BoundedWorker:
             self._process = None
 
     def _start(self) -> None:
-        """Start the process, again if it is killed meanwhile.
+        """Start the process.
 
         :raises ToolError: if it can't be started.
-        :raises _EndedError: if it isn't wanted any more.
+        :raises _EndedError: if it is killed meanwhile, or isn't wanted any more.
         """
-        for _ in range(_STARTS):
-            if self._stopped:
-                raise _EndedError
-            process = self._open()
-            try:
-                answer = self._ask(self._first, _START_LIMIT_S)
-            except TimeoutError:
-                self.close()
-                break
-            except _EndedError:
-                with suppress(subprocess.TimeoutExpired):
-                    process.wait(END_S)
-                by_signal = (process.returncode or 0) < 0
-                self.close()
-                if not by_signal:
-                    break
-                continue
-            if "error" in answer:
-                self.close()
-                raise ToolError(str(answer["error"]))
-            return
-        message = "No worker process can be started"
-        resolution = "Close other programs, or use fewer workers."
-        raise ToolError(message, resolution=resolution)
+        if self._stopped:
+            raise _EndedError
+        process = self._open()
+        try:
+            answer = self._ask(self._first, _START_LIMIT_S)
+        except (TimeoutError, _EndedError) as error:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(END_S)
+            by_signal = (process.returncode or 0) < 0
+            self.close()
+            if by_signal:
+                raise _EndedError from error
+            message = "No worker process can be started"
+            resolution = "Close other programs, or use fewer workers."
+            raise ToolError(message, resolution=resolution) from error
+        if "error" in answer:
+            self.close()
+            raise ToolError(str(answer["error"]))
 
     def _open(self) -> subprocess.Popen[bytes]:
         program = _PROGRAM.format(path=sys.path)

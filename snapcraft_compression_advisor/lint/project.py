@@ -74,7 +74,7 @@ class ProjectFile(ProjectLines):
                 )
         except (BadDataError, UsageError):  # UsageError: the file has no such component
             return None
-        edit = Edit(path=self.path, before=self.content, after=after)
+        edit = Edit(path=self.path, before=self.content, after=after, sets=compressions)
         return edit if edit.changes else None
 
 

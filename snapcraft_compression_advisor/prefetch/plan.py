@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from ..core.errors import BadDataError, UsageError
 from ..launch.fit import fit_profile
@@ -154,13 +155,10 @@ def _may_be_listed(path: str) -> bool:
 
 def _ranges(blocks: Sequence[_Block]) -> Iterator[PrefetchRange]:
     """Yield ranges of blocks in the order of the image."""
-    first: _Block | None = None
-    last: _Block | None = None
-    for block in sorted(blocks, key=lambda each: (each.place, each.path)):
-        joins = last and (block.path, block.number) == (last.path, last.number + 1)
-        if not joins and first and last:
-            yield PrefetchRange(path=first.path, first=first.number, last=last.number)
-        first = first if joins else block
-        last = block
-    if first and last:
-        yield PrefetchRange(path=first.path, first=first.number, last=last.number)
+    ordered = sorted(blocks, key=lambda each: (each.place, each.path))
+    runs = groupby(
+        enumerate(ordered), key=lambda each: (each[1].path, each[1].number - each[0])
+    )
+    for (path, _), run in runs:
+        numbers = [block.number for _, block in run]
+        yield PrefetchRange(path=path, first=numbers[0], last=numbers[-1])

@@ -23,11 +23,10 @@ NO_XATTRS = 1 << 9
 COMPRESSOR_OPTIONS = 1 << 10
 
 SNAP_FLAGS = NO_FRAGMENTS | DUPLICATES | EXPORTABLE | NO_XATTRS
-"""What ``snap pack`` leaves in an app's superblock, and the store's repack too."""
+"""What ``snap pack`` leaves in an app's superblock, and the store's repack too.
 
-DELTA_FLAGS = NO_FRAGMENTS | DUPLICATES | EXPORTABLE | NO_XATTRS
-"""Flags that snapd's delta hands to mksquashfs (``superBlockFlagsToMksquashfsArgs``
-in snapd's ``snap/squashfs/delta.go``)."""
+Of others, snapd tells mksquashfs nothing (``superBlockFlagsToMksquashfsArgs`` in
+snapd's ``snap/squashfs/delta.go``)."""
 
 _SET: Mapping[int, str] = {
     1 << 0: "inodes uncompressed (-noI)",

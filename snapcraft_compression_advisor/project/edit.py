@@ -7,14 +7,12 @@ import difflib
 import os
 import re
 import stat
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 from ..core.errors import BadDataError, StorageError
-from ..core.files import common_bytes
 from ..core.printable import printable
 from ..core.scratch import replace_file
 from .changes import set_compression
@@ -27,11 +25,15 @@ _NO_FINAL_BREAK = "\n\\ No newline at end of file\n"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edit:
-    """A change to a project file that has yet to be made."""
+    """A change to a project file that has yet to be made.
+
+    :param sets: compressions that it sets, by component, ``None`` for the snap's.
+    """
 
     path: Path
     before: bytes
     after: bytes
+    sets: Mapping[str | None, str] = field(default_factory=dict)
 
     @property
     def changes(self) -> bool:
@@ -60,41 +62,25 @@ def _lines(content: bytes) -> list[str]:
     return re.findall("[^\n]*\n|[^\n]+", content.decode())
 
 
-class _Change(NamedTuple):
-    """What an edit does: bytes from ``start`` to ``end`` become ``new``."""
-
-    start: int
-    end: int
-    new: bytes
-
-
 def merge_edits(edits: Sequence[Edit]) -> tuple[Edit, tuple[bool, ...]]:
     """Return one edit that does what several do, and for each whether it is in there.
 
-    Of two that touch the same place but say different things, the first is made.
+    Of two that set one key to different values, the first is made.
 
     :param edits: at least one; all of the same bytes of the same file.
     """
-    taken: list[_Change] = []
-    made: list[bool] = []
-    for change in map(_change, edits):
-        fits = not any(
-            change.start <= other.end and other.start <= change.end for other in taken
-        )
-        made.append(fits or change in taken)
+    first, taken, made = edits[0], dict[str | None, str](), []
+    for edit in edits:
+        fits = all(taken.get(key, codec) == codec for key, codec in edit.sets.items())
+        made.append(fits)
         if fits:
-            taken.append(change)
-    after = edits[0].before
-    for change in sorted(taken, reverse=True):
-        after = after[: change.start] + change.new + after[change.end :]
-    return replace(edits[0], after=after), tuple(made)
-
-
-def _change(edit: Edit) -> _Change:
-    before, after = edit.before, edit.after
-    start = common_bytes(before, after)
-    kept = common_bytes(before[start:][::-1], after[start:][::-1])
-    return _Change(start, len(before) - kept, after[start : len(after) - kept])
+            taken.update(edit.sets)
+    after = first.before
+    for component, codec in taken.items():
+        after = set_compression(
+            after, codec, component=component, where=str(first.path)
+        )
+    return replace(first, after=after, sets=taken), tuple(made)
 
 
 def plan_edit(
@@ -114,7 +100,8 @@ def plan_edit(
     after = set_compression(
         before, compression, component=component, where=where or str(path)
     )
-    return Edit(path=path, before=before, after=after)
+    sets = {component: compression}
+    return Edit(path=path, before=before, after=after, sets=sets)
 
 
 def apply_edit(edit: Edit) -> None:

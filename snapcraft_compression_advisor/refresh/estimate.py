@@ -229,9 +229,7 @@ def check_names(old: Payload, new: Payload) -> None:
             f"The builds are of different snaps: {str(old.path)!r} is "
             f"{old.snap.name!r}, {str(new.path)!r} is {new.snap.name!r}"
         )
-        raise BadDataError(
-            message, resolution="A refresh replaces a snap by one of the same name."
-        )
+        raise BadDataError(message, resolution="Specify two builds of the same snap.")
 
 
 def refusal(new: Payload, codec: str) -> str | None:

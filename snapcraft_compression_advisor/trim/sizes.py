@@ -20,7 +20,6 @@ from ..trial.result import (
     PADDING_BYTES,
     TrialResult,
     metadata_of,
-    padded_bytes,
 )
 from ..trial.stored import BlockSizes, StoredSizes
 from .filters import emptied_directories
@@ -57,14 +56,11 @@ class TrimSizes:
         freed = self.freed(paths)
         if not freed.high:
             return freed
-        # An image has a least length, so all of it may save less than its contents.
-        names = self.payload.inventory.entries
-        data = self.stored.freed(names, self.codec) or Interval.exactly(0)
-        whole = data.mid + self._all_metadata_bytes
-        most = padded_bytes(whole) - padded_bytes(whole - freed.high)
-        high = min(freed.high, most) + PADDING_BYTES
-        low = max(0.0, freed.low - PADDING_BYTES)
-        return Interval.around(min(low, high), min(freed.mid, high), high)
+        return Interval(
+            low=max(0.0, freed.low - PADDING_BYTES),
+            mid=freed.mid,
+            high=freed.high + PADDING_BYTES,
+        )
 
     @cached_property
     def _needed(self) -> frozenset[str]:

@@ -200,7 +200,7 @@ def test_broken_and_foreign_files_are_clear_errors(
         ((snap, tmp_path / "nowhere"), 66, "No such file"),
         ((short, snap), 65, str(short)),
         ((primes[0], spoilt), 65, str(spoilt)),
-        ((snap, other), 65, "is a build of 'sample'"),
+        ((snap, other), 65, "The builds are of different snaps"),
         ((snap, "/dev/null"), 65, "neither a directory nor a file"),
     ):
         result = advisor("diff", *arguments)

@@ -118,16 +118,6 @@ def test_refresh_to_the_same_snap_downloads_nothing_with_any_codec(
         assert not document["files"]
 
 
-def test_deltas_need_xdelta3(
-    primes: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    result = advisor("refresh", *primes)
-    assert result.returncode == os.EX_UNAVAILABLE
-    assert "xdelta3 isn't installed" in result.stderr
-    assert "package xdelta3" in result.stderr
-
-
 def test_builds_of_different_snaps_are_refused(primes: tuple[Path, Path]) -> None:
     metadata = primes[1] / "meta/snap.yaml"
     metadata.write_text(metadata.read_text().replace("name: ", "name: other-", 1))
@@ -172,13 +162,6 @@ def test_equal_contents_take_next_to_nothing() -> None:
     assert not plain.size_bytes.known
     assert snap_aware.size_bytes.mid < 300
     assert snap_aware.size_bytes.known
-
-
-@pytest.mark.parametrize("codec", ["xz", "lzo"])
-def test_file_that_is_added_is_sent_whole(codec: str) -> None:
-    for delta in deltas({**BEFORE, "usr/bin/more": FRESH}, codec=codec):
-        assert len(FRESH) < delta.size_bytes.mid < 1.05 * len(FRESH)
-        assert max(delta.files, key=delta.files.__getitem__) == "usr/bin/more"
 
 
 def test_what_is_inserted_changes_all_compressed_blocks_behind_it() -> None:

@@ -32,7 +32,7 @@ def project_file(tmp_path: Path) -> Path:
 
 def test_planning_writes_nothing(project_file: Path) -> None:
     edit = plan_edit(project_file, "lzo")
-    assert edit == Edit(path=project_file, before=BEFORE, after=AFTER)
+    assert (edit.before, edit.after, edit.sets) == (BEFORE, AFTER, {None: "lzo"})
     assert edit.changes
     assert project_file.read_bytes() == BEFORE
 

@@ -14,7 +14,7 @@ from snapcraft_compression_advisor.capture.images import payload_copy
 from snapcraft_compression_advisor.core.files import entries_below, remove_tree
 from snapcraft_compression_advisor.core.scratch import (
     PREFIX,
-    ScratchDirectory,
+    held_directory,
     hold,
 )
 from snapcraft_compression_advisor.payload.source import Payload, open_payload
@@ -104,7 +104,7 @@ def test_deep_leftovers_do_not_fail_a_later_run(memory: Path) -> None:
     lock = hold(left)
     assert lock is not None
     os.close(lock)
-    with ScratchDirectory(memory) as name:
+    with held_directory(memory) as name:
         assert list(memory.iterdir()) == [Path(name)]
 
 

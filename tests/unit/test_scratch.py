@@ -13,15 +13,15 @@ from snapcraft_compression_advisor.core import scratch
 from snapcraft_compression_advisor.core.scratch import (
     HELD_MODE,
     PREFIX,
-    ScratchDirectory,
+    held_directory,
     hold,
     remove_leftovers,
 )
 
 RUN = """\
 import pathlib, signal, sys
-from snapcraft_compression_advisor.core.scratch import ScratchDirectory
-with ScratchDirectory(pathlib.Path(sys.argv[1])) as name:
+from snapcraft_compression_advisor.core.scratch import held_directory
+with held_directory(pathlib.Path(sys.argv[1])) as name:
     print(name, flush=True)
     signal.pause()
 """
@@ -40,7 +40,7 @@ def killed_run(place: Path) -> Path:
 
 def test_directory_goes_at_the_end_with_all_that_is_in_it(tmp_path: Path) -> None:
     descriptors = len(os.listdir("/proc/self/fd"))  # noqa: PTH208 # counts only
-    with ScratchDirectory(tmp_path) as name:
+    with held_directory(tmp_path) as name:
         (Path(name) / "tree").mkdir()
         (Path(name) / "tree/file").write_text("x")
     assert list(tmp_path.iterdir()) == []
@@ -50,12 +50,12 @@ def test_directory_goes_at_the_end_with_all_that_is_in_it(tmp_path: Path) -> Non
 def test_next_run_removes_what_a_killed_one_has_left(tmp_path: Path) -> None:
     left = killed_run(tmp_path)
     (left / "image").write_text("x")
-    with ScratchDirectory(tmp_path) as name:
+    with held_directory(tmp_path) as name:
         assert list(tmp_path.iterdir()) == [Path(name)]
 
 
 def test_directory_of_a_run_that_lives_is_left_alone(tmp_path: Path) -> None:
-    with ScratchDirectory(tmp_path) as first, ScratchDirectory(tmp_path) as second:
+    with held_directory(tmp_path) as first, held_directory(tmp_path) as second:
         assert set(tmp_path.iterdir()) == {Path(first), Path(second)}
 
 

@@ -61,16 +61,6 @@ def test_component_written_with_braces_can_be_changed_but_not_extended() -> None
         splice("components: {c: {type: x}}\n")
 
 
-def test_nothing_to_change_returns_the_same_bytes() -> None:
-    content = b"components:\n  c:\n    compression: xz\n"
-    assert set_compression(content, "xz", component="c") is content
-
-
-def test_byte_order_mark_stays() -> None:
-    content = "\ufeffcomponents:\n  c:\n    type: x\n"
-    assert splice(content) == f"{content}    compression: xz\n"
-
-
 @pytest.mark.parametrize(
     ("body", "reason"),
     [

@@ -42,13 +42,6 @@ def test_what_could_be_installed_is_a_failure(
     )
 
 
-def test_what_has_an_excuse_is_none(pytester: pytest.Pytester) -> None:
-    reason = "this machine's snap pack is too old for components"
-    pytester.makepyfile(TESTS.replace("no frobnicator here", reason))
-    result = pytester.runpytest("-p", "skips", "--no-missing")
-    assert result.ret == pytest.ExitCode.OK
-
-
 @pytest.mark.parametrize("workers", [(), ("-n", "1")])
 def test_skipped_file_is_counted(
     pytester: pytest.Pytester, workers: tuple[str, ...]

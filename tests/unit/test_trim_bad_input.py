@@ -16,8 +16,6 @@ from snapcraft_compression_advisor.launch.profile import (
     ProfileFile,
     profile_text,
 )
-from snapcraft_compression_advisor.squashfs.entry import MINIMUM_IMAGE_BYTES
-from snapcraft_compression_advisor.trial.result import PADDING_BYTES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -76,17 +74,6 @@ def test_name_of_a_file_that_has_another_frees_no_data(
     report = json.loads(capsys.readouterr().out)
     assert 0 < report["groups"][0]["image_bytes"]["mid"] < 10_000
     assert report["sure_bytes"]["mid"] < 10_000
-
-
-def test_image_that_gets_as_short_as_images_are_saves_no_more(
-    prime: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    noise = random.Random(1).randbytes(60_000)
-    write(prime / "usr/share/doc/calculator/changelog", noise)
-    assert trim(prime, "--format", "json") == 0
-    saved = json.loads(capsys.readouterr().out)["sure_bytes"]
-    assert saved["low"] <= saved["mid"] <= saved["high"]
-    assert 40_000 < saved["mid"] <= 60_000 - MINIMUM_IMAGE_BYTES + 2 * PADDING_BYTES
 
 
 def test_farm_of_links_is_followed_to_its_end(

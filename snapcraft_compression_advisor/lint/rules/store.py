@@ -14,7 +14,6 @@ from ...core.units import KIB, MIB, counted
 from ...preflight.differences import (
     CHECK,
     COMPRESSOR_OPTIONS,
-    DELTA_FLAGS,
     NO_FRAGMENTS,
     NO_XATTRS,
     SNAP_FLAGS,
@@ -217,7 +216,7 @@ def _obstacles(packing: Packing) -> Iterator[str]:
     block_bytes = packing.superblock.block_bytes
     if block_bytes != DATA_BLOCK_BYTES:
         yield f"blocks of {block_bytes // KIB} KiB"
-    yield from odd_flags(packing.superblock.flags & ~DELTA_FLAGS, expected=0)
+    yield from odd_flags(packing.superblock.flags & ~SNAP_FLAGS, expected=0)
     if packing.order is not None:
         yield "data that isn't in mksquashfs's order"
     if packing.zeros is not None:
