@@ -33,7 +33,6 @@ from typing import TYPE_CHECKING
 
 from corpus_applications import APPLICATIONS, Application
 from corpus_tree import prune_tree
-from snapcraft_compression_advisor.capture.home import launch_home
 from snapcraft_compression_advisor.capture.images import packed_images
 from snapcraft_compression_advisor.capture.launch_event import (
     EXITED,
@@ -44,7 +43,12 @@ from snapcraft_compression_advisor.capture.launch_event import (
 from snapcraft_compression_advisor.capture.measure import in_turns
 from snapcraft_compression_advisor.capture.mount import mount_point, mounted
 from snapcraft_compression_advisor.capture.page_cache import drop_caches
-from snapcraft_compression_advisor.capture.start import app_command, time_launch
+from snapcraft_compression_advisor.capture.snap_environment import launch_home
+from snapcraft_compression_advisor.capture.start import (
+    LaunchRequest,
+    app_command,
+    time_launch,
+)
 from snapcraft_compression_advisor.codecs import CODECS
 from snapcraft_compression_advisor.core.errors import AdvisorError
 from snapcraft_compression_advisor.launch.profile import read_profile
@@ -89,9 +93,10 @@ class Launcher:
 
     def start(self) -> Launched:
         """Launch once."""
-        return time_launch(
-            self.command, self.root, self.event, timeout_s=TIMEOUT_S, home=self.home
+        request = LaunchRequest(
+            command=self.command, event=self.event, timeout_s=TIMEOUT_S
         )
+        return time_launch(request, self.root, self.home)
 
 
 def main() -> int:

@@ -27,7 +27,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from launch import DATA
-from snapcraft_compression_advisor.capture.home import launch_home
 from snapcraft_compression_advisor.capture.launch_event import event_named
 from snapcraft_compression_advisor.capture.mount import (
     mount_point,
@@ -42,8 +41,12 @@ from snapcraft_compression_advisor.capture.record import (
     undisturbed,
 )
 from snapcraft_compression_advisor.capture.servers import virtual_display
-from snapcraft_compression_advisor.capture.snap_environment import SnapApp
-from snapcraft_compression_advisor.capture.start import Command, time_launch
+from snapcraft_compression_advisor.capture.snap_environment import SnapApp, launch_home
+from snapcraft_compression_advisor.capture.start import (
+    Command,
+    LaunchRequest,
+    time_launch,
+)
 from snapcraft_compression_advisor.core.scratch import unmount
 from snapcraft_compression_advisor.launch.profile import (
     LaunchProfile,
@@ -198,8 +201,10 @@ def _launch(command: Command, stack: Stack, home: Path) -> LaunchProfile:
             files = resident_blocks(place, stack.inventories[name])
             payloads.append(ProfilePayload(role=ROLES[name], name=name, files=files))
 
-    event = event_named("window")
-    time_launch(command, stack.root, event, timeout_s=TIMEOUT_S, home=home, frozen=look)
+    request = LaunchRequest(
+        command=command, event=event_named("window"), timeout_s=TIMEOUT_S
+    )
+    time_launch(request, stack.root, home, frozen=look)
     payloads.sort(key=lambda each: list(ROLES).index(each.name))
     return LaunchProfile(
         schema_version=2, source="residency", app=APP, payloads=tuple(payloads)

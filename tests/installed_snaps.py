@@ -85,7 +85,7 @@ def installed_snaps(directory: Path) -> Iterator[SnapRoots]:
             place = roots.mounts / name / revision
             place.mkdir(parents=True)
             (roots.mounts / name / "current").symlink_to(revision)
-            stack.enter_context(mounted(image, at=place, read_ahead_kb=0))
+            stack.enter_context(mounted(image, at=place))
         yield roots
 
 

@@ -43,9 +43,8 @@ from .block_timing import (
 from .cost_fit import MINIMUM_BLOCKS, StorageCosts, fit_costs, fit_storage
 from .images import PackedImages, packed_images
 from .measure import processor_name
-from .mount import can_mount
+from .mount import can_mount, running_kernel
 from .page_cache import can_drop_caches, drop_caches, storage_of
-from .running_kernel import running_kernel
 
 Floats = NDArray[np.float64]
 

@@ -20,8 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .home import HOME_DIRECTORIES
-from .snap_environment import INSIDE, REVISION, expand
+from .snap_environment import HOME_DIRECTORIES, INSIDE, REVISION, expand
 
 Step = tuple[str, ...]
 """An option of bwrap(1) without its hyphens, and its arguments."""

@@ -16,13 +16,12 @@ from ..codecs import CODECS
 from ..launch.launch_set import LaunchFile
 from ..payload.source import Payload
 from ..trial.result import Progress
-from .home import launch_home
 from .images import packed_images
 from .mount import Mount, mount_point, mounted
 from .page_cache import Storage, drop_caches, drop_file_cache, replay, storage_of
-from .record import RecordRequest, launch
 from .samples import RunTime, Sample
-from .start import Command
+from .snap_environment import launch_home
+from .start import Command, LaunchRequest, time_launch
 
 Launch = Callable[[Mount], RunTime]
 """Launches once from a mount, or does as if, and returns what that took."""
@@ -140,7 +139,7 @@ class Turns:
 
 def launch_in_turns(
     variants: Mapping[str, Variant],
-    request: RecordRequest,
+    request: LaunchRequest,
     *,
     rounds: int,
     progress: Progress,
@@ -158,8 +157,8 @@ def launch_in_turns(
     :raises AdvisorError: if an image can't be mounted, or a launch fails.
     """
 
-    def launched(request: RecordRequest, mount: Mount) -> RunTime:
-        return launch(request, mount.root, home)
+    def launched(request: LaunchRequest, mount: Mount) -> RunTime:
+        return time_launch(request, mount.root, home)
 
     with launch_home() as home:
         return _take_turns(

@@ -15,9 +15,9 @@ from ..core.scratch import scratch_directory
 from ..payload.paths import PathResolver
 from ..payload.source import Payload
 from ..squashfs.entry import EntryKind
-from .home import launch_home
 from .page_cache import named_files
-from .record import RecordRequest, launch
+from .snap_environment import launch_home
+from .start import LaunchRequest, time_launch
 
 _STRACE = "strace"
 _OPENING = ("open", "openat", "openat2", "execve", "execveat")
@@ -34,7 +34,7 @@ def can_trace() -> bool:
 
 
 def missed_files(
-    payload: Payload, trimmed: Payload, request: RecordRequest
+    payload: Payload, trimmed: Payload, request: LaunchRequest
 ) -> frozenset[str]:
     """Return the files of a payload that a launch without them tries to open.
 
@@ -60,7 +60,8 @@ def missed_files(
             log_bytes = log.stat().st_size
 
         command = replace(request.command, traced_by=traced_by)
-        launch(replace(request, command=command), trimmed.path, home, frozen=look)
+        request = replace(request, command=command)
+        time_launch(request, trimmed.path, home, frozen=look)
         # What it did as it was ended stands behind.
         return frozenset(_files(payload, missed_paths(_lines(log, log_bytes))))
 

@@ -1,4 +1,4 @@
-"""Images mounted by the kernel for a while, over loop devices that it frees itself.
+"""Images mounted by the running kernel, and how it reads squashfs.
 
 ``ioctl`` numbers and structures are those of ``include/uapi/linux/loop.h``. With
 ``LO_FLAGS_AUTOCLEAR`` the kernel frees a device as soon as nothing has it open, be it
@@ -11,6 +11,11 @@ squashfs uses the backing device of its block device (``setup_bdev_super`` in Li
 it as they are opened (``file_ra_state_init`` in ``mm/readahead.c``): the image's own,
 for reading it from its disk, is in force if it was set while the image was opened, and
 need not stay on the disk.
+
+How the kernel reads squashfs is what its configuration says, by the options of Linux's
+``fs/squashfs/Kconfig``. Kernels from 6.2 on can choose their decompressors at mount:
+then ``threads=`` asks for some, and a mount without it, as of snapd, has one
+(``squashfs_fill_super`` in ``fs/squashfs/super.c``).
 """
 
 from __future__ import annotations
@@ -18,17 +23,23 @@ from __future__ import annotations
 import ctypes
 import errno
 import fcntl
+import gzip
 import os
 import platform
+import re
 import struct
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+import zlib
+from collections.abc import Container, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..core.deferred_signals import deferred_signals
 from ..core.errors import NoInputError, StorageError, ToolError
 from ..core.scratch import scratch_directory, unmount
+from ..core.units import MIB
+from ..devices.device import Decompressors, FileMode, KernelProfile
+from ..launch.profile import RecordedKernel
 from ..squashfs.entry import SUPERBLOCK_BYTES
 from ..squashfs.superblock import parse_superblock
 
@@ -36,14 +47,12 @@ UBUNTU_READ_AHEAD_KB = 128
 """``read_ahead_kb`` of loop devices and disks on Ubuntu, the kernel's default."""
 
 CAP_FOWNER, CAP_SYS_ADMIN = 3, 21  # linux/capability.h
-_READ_ONLY_NO_SETUID_NO_DEVICES = 1 | 2 | 4  # MS_RDONLY, MS_NOSUID, MS_NODEV
-_NO_EXECUTION = 8  # MS_NOEXEC
-_VIRTUAL = 2 | 4 | _NO_EXECUTION  # MS_NOSUID, MS_NODEV
+_NO_SETUID_NO_DEVICES, _READ_ONLY = 2 | 4, 1  # MS_NOSUID, MS_NODEV, MS_RDONLY
 _UNKNOWN_TO_KERNEL = {errno.ENODEV, errno.EINVAL}
 """No such file system; or, the superblock being sound, no such codec
 (``squashfs_fill_super`` in Linux's ``fs/squashfs/super.c``)."""
 
-LOOP_CONTROL = Path("/dev/loop-control")
+LOOP_CONTROL = "/dev/loop-control"
 _LOOP_CTL_GET_FREE = 0x4C82
 _LOOP_CONFIGURE = 0x4C0A
 _READ_ONLY_AUTOCLEAR = 1 | 4
@@ -53,10 +62,23 @@ _ATTEMPTS = 16
 """Another process may take the device that the kernel names as free."""
 _BACKING_DEVICES = Path("/sys/class/bdi")
 
-_LIBC = ctypes.CDLL(None, use_errno=True)
+_CONFIGURATION_BYTES = 8 * MIB
+"""What is read of a kernel's configuration; such files have about 300 KB."""
+_OPTION = re.compile(r"^CONFIG_(SQUASHFS\w*)=[ym]$", re.MULTILINE)
+_FILE_MODES: dict[str, FileMode] = {
+    "SQUASHFS_FILE_DIRECT": "direct",
+    "SQUASHFS_FILE_CACHE": "cache",
+}
+_DECOMPRESSORS: dict[str, Decompressors] = {
+    "SQUASHFS_CHOICE_DECOMP_BY_MOUNT": "single",
+    "SQUASHFS_DECOMP_MULTI_PERCPU": "percpu",
+    "SQUASHFS_DECOMP_MULTI": "multi",
+    "SQUASHFS_DECOMP_SINGLE": "single",
+}
+"""Of a mount that asks for none, by the first option that is set: where mounts choose,
+all kinds are built in."""
 
-OpenDevice = AbstractContextManager[tuple[Path, int]]
-"""A device that is open: its path and its descriptor."""
+_LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,14 +100,14 @@ def has_capability(number: int, status: Path = Path("/proc/self/status")) -> boo
     return bool(held & 1 << number)
 
 
-def can_mount(loop_control: Path = LOOP_CONTROL) -> bool:
+def can_mount() -> bool:
     """Return whether this process may have the kernel mount an image.
 
     That takes CAP_SYS_ADMIN and a free loop device, which containers often lack.
     """
     with suppress(OSError):
         if has_capability(CAP_SYS_ADMIN):
-            with free_loop_device(loop_control):
+            with free_loop_device():
                 return True
     return False
 
@@ -103,18 +125,13 @@ def check_mounting() -> None:
 
 
 @contextmanager
-def mounted(
-    image: Path,
-    *,
-    read_ahead_kb: int = UBUNTU_READ_AHEAD_KB,
-    at: Path | None = None,
-) -> Iterator[Mount]:
+def mounted(image: Path, *, at: Path | None = None) -> Iterator[Mount]:
     """Mount an image read-only, and unmount it in any case.
 
-    What still has files open at the end keeps them, and the loop device is freed with
-    the last of them.
+    Files of the mount and the image itself have Ubuntu's read-ahead, if the kernel
+    lets it be set. What still has files open at the end keeps them, and the loop device
+    is freed with the last of them.
 
-    :param read_ahead_kb: for files of the mount and for the image itself.
     :param at: an empty directory to mount it at; by default a temporary one.
     :raises NoInputError: if the image can't be opened.
     :raises BadDataError: if it is no squashfs image.
@@ -125,8 +142,8 @@ def mounted(
     with (
         deferred_signals() as signals,
         mount_point(at) as root,
-        _attached(image, root, codec=codec, read_ahead_kb=read_ahead_kb),
-        device_read_ahead(root, read_ahead_kb) as in_force,
+        _attached(image, root, codec),
+        ubuntu_read_ahead(root) as in_force,
         signals.delivered(),
     ):
         yield Mount(root=root, read_ahead_kb=in_force)
@@ -163,16 +180,13 @@ def _codec(image: Path) -> str:
 
 
 @contextmanager
-def _attached(
-    image: Path, root: Path, *, codec: str, read_ahead_kb: int
-) -> Iterator[None]:
+def _attached(image: Path, root: Path, codec: str) -> Iterator[None]:
     """Mount through a loop device that goes with the mount."""
     check_mounting()
     try:
-        with (
-            open_with_read_ahead(image, read_ahead_kb) as descriptor,
-            loop_device(descriptor) as device,
-        ):
+        with ubuntu_read_ahead(image):
+            file = image.open("rb")
+        with file, loop_device(file.fileno()) as device:
             _mount_device(device, root, codec)
     except OSError as error:
         message = f"Cannot mount {str(image)!r}: {error.strerror}"
@@ -188,7 +202,7 @@ def _attached(
 def _mount_device(device: Path, root: Path, codec: str) -> None:
     """Mount a device that holds an image with a sound superblock."""
     try:
-        _mount(device, root, "squashfs", _READ_ONLY_NO_SETUID_NO_DEVICES)
+        _mount(device, root, "squashfs", _READ_ONLY | _NO_SETUID_NO_DEVICES)
     except OSError as error:
         if error.errno not in _UNKNOWN_TO_KERNEL:
             raise
@@ -202,33 +216,24 @@ def _mount_device(device: Path, root: Path, codec: str) -> None:
         ) from error
 
 
-def virtual_mount(file_system: str, root: Path) -> None:
+def virtual_mount(file_system: str, root: Path, options: str = "") -> None:
     """Mount a file system of the kernel that has no device, writable.
 
+    :param options: of it, as mount(8) takes them.
     :raises OSError: if the kernel refuses.
     """
-    _mount(Path("none"), root, file_system, _VIRTUAL)
-
-
-def memory_mount(root: Path, *, size_bytes: int, files: int) -> None:
-    """Mount a file system in memory that takes so much and no more.
-
-    :raises OSError: if the kernel refuses.
-    """
-    bounds = f"size={size_bytes},nr_inodes={files},mode=700"
-    flags = _VIRTUAL & ~_NO_EXECUTION
-    _mount(Path("none"), root, "tmpfs", flags, bounds.encode())
+    _mount(Path("none"), root, file_system, _NO_SETUID_NO_DEVICES, options)
 
 
 def _mount(
-    source: Path, root: Path, file_system: str, flags: int, options: bytes | None = None
+    source: Path, root: Path, file_system: str, flags: int, options: str = ""
 ) -> None:
     failed = _LIBC.mount(
         os.fsencode(source),
         os.fsencode(root),
         file_system.encode(),
         ctypes.c_ulong(flags),
-        options,
+        options.encode(),
     )
     if failed:
         code = ctypes.get_errno()
@@ -236,12 +241,12 @@ def _mount(
 
 
 @contextmanager
-def free_loop_device(control_path: Path = LOOP_CONTROL) -> Iterator[tuple[Path, int]]:
+def free_loop_device() -> Iterator[tuple[Path, int]]:
     """Open a loop device that is free now; yield its path and descriptor.
 
     :raises OSError: if there is none to be had.
     """
-    control = os.open(control_path, os.O_RDWR | os.O_CLOEXEC)
+    control = os.open(LOOP_CONTROL, os.O_RDWR | os.O_CLOEXEC)
     try:
         number = fcntl.ioctl(control, _LOOP_CTL_GET_FREE)
     finally:
@@ -255,18 +260,15 @@ def free_loop_device(control_path: Path = LOOP_CONTROL) -> Iterator[tuple[Path, 
 
 
 @contextmanager
-def loop_device(
-    image: int, open_free: Callable[[], OpenDevice] = free_loop_device
-) -> Iterator[Path]:
+def loop_device(image: int) -> Iterator[Path]:
     """Make a file a read-only block device; it lives on while something has it open.
 
     :param image: descriptor of the file, which the kernel keeps open in its turn.
-    :param open_free: opens a device that is free, until somebody else takes it.
     :raises OSError: if there is no device to be had.
     :raises ToolError: if the kernel is too old.
     """
     for _ in range(_ATTEMPTS):
-        with open_free() as (path, device):
+        with free_loop_device() as (path, device):
             if _configure(device, image, path):
                 yield path
                 return
@@ -294,8 +296,8 @@ def _configure(device: int, image: int, path: Path) -> bool:
 
 
 @contextmanager
-def device_read_ahead(
-    path: Path, wanted_kb: int, *, settings: Path = _BACKING_DEVICES
+def ubuntu_read_ahead(
+    path: Path, *, settings: Path = _BACKING_DEVICES
 ) -> Iterator[int | None]:
     """Set the read-ahead of a file system for files opened within.
 
@@ -305,40 +307,59 @@ def device_read_ahead(
     """
     device = path.stat().st_dev
     setting = settings / f"{os.major(device)}:{os.minor(device)}" / "read_ahead_kb"
-    before_kb = _read(setting)
-    if before_kb is None or not _write(setting, wanted_kb):
-        yield before_kb
-        return
+    before = in_force = None
+    with suppress(OSError, ValueError):
+        before = in_force = int(setting.read_text(encoding="ascii"))
+        setting.write_text(f"{UBUNTU_READ_AHEAD_KB}\n", encoding="ascii")
+        in_force = int(setting.read_text(encoding="ascii"))
     try:
-        yield _read(setting)
+        yield in_force
     finally:
-        _write(setting, before_kb)
+        if before is not None:
+            with suppress(OSError):
+                setting.write_text(f"{before}\n", encoding="ascii")
 
 
-@contextmanager
-def open_with_read_ahead(
-    path: Path, read_ahead_kb: int, *, settings: Path = _BACKING_DEVICES
-) -> Iterator[int]:
-    """Open a file with a read-ahead other than that of its disk; yield its descriptor.
-
-    :raises OSError: if it can't be opened.
-    """
-    with device_read_ahead(path, read_ahead_kb, settings=settings):
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
-
-
-def _read(setting: Path) -> int | None:
-    with suppress(OSError):
-        return int(setting.read_text(encoding="ascii"))
-    return None
+def running_kernel(root: Path = Path("/")) -> KernelProfile:
+    """Return what can be known of the running kernel, from files below a root."""
+    release = platform.release()
+    version = re.match(r"\d+\.\d+", release)
+    options, where = _options(root, release)
+    modes = (mode for option, mode in _FILE_MODES.items() if option in options)
+    kinds = (kind for option, kind in _DECOMPRESSORS.items() if option in options)
+    return KernelProfile(
+        versions=version[0] if version else "unknown",
+        file_mode=next(modes, "unknown"),
+        decompressors=next(kinds, "unknown"),
+        source=f"kernel: measured; Linux {release}, its options from {where}"
+        if where
+        else f"kernel: Linux {release}; its options are unknown: neither "
+        "/proc/config.gz nor a file in /boot or /lib/modules names them",
+    )
 
 
-def _write(setting: Path, read_ahead_kb: int) -> bool:
-    with suppress(OSError):
-        setting.write_text(f"{read_ahead_kb}\n", encoding="ascii")
-        return True
-    return False
+def recorded_kernel() -> RecordedKernel:
+    """Return of the running kernel what a recording keeps."""
+    kernel = running_kernel()
+    return RecordedKernel(
+        file_mode=kernel.file_mode, decompressors=kernel.decompressors
+    )
+
+
+def _options(root: Path, release: str) -> tuple[Container[str], str]:
+    """Return squashfs's options of the first readable configuration that has some."""
+    places = (
+        "proc/config.gz",
+        f"boot/config-{release}",
+        f"lib/modules/{release}/config",
+        f"usr/lib/modules/{release}/config",
+        f"lib/modules/{release}/build/.config",
+    )
+    for place in places:
+        open_file = gzip.open if place.endswith(".gz") else open
+        with suppress(OSError, EOFError, zlib.error):
+            with open_file(root / place, "rb") as file:
+                text = file.read(_CONFIGURATION_BYTES).decode(errors="replace")
+            if options := _OPTION.findall(text):
+                return options, f"/{place}"
+    return (), ""

@@ -15,11 +15,11 @@ from pathlib import Path
 
 from ..core.errors import ToolError
 from ..core.units import format_bytes
-from .home import HOME_BYTES, HOME_FILES, HomeQuota
 from .launch_event import LaunchEvent, LaunchState, Watch
 from .prepared_process import not_started
 from .process_tree import ProcessTree
 from .servers import DBUS_DAEMON
+from .snap_environment import HOME_BYTES, HOME_FILES, HomeQuota
 
 KEPT_LINES = 20
 """Last lines of output that an error shows."""

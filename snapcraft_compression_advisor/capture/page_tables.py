@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 from ..codecs.codec import DATA_BLOCK_BYTES
 from ..payload.inventory import Inventory
 from .call_notices import HeldCall
+from .mount import UBUNTU_READ_AHEAD_KB
 from .page_cache import named_files
 
 _PROC = Path("/proc")
@@ -283,8 +284,8 @@ def mount_blocks(
     touches: Iterable[Touch],
     *,
     size_bytes: int,
-    read_ahead_kb: int,
     code_forward: bool,
+    read_ahead_kb: int = UBUNTU_READ_AHEAD_KB,
 ) -> set[int]:
     """Return the blocks of a file that a mount with some read-ahead reads.
 

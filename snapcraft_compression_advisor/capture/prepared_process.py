@@ -65,7 +65,7 @@ class PreparedProcess:
         self._channel.settimeout(READY_TIMEOUT_S)
         ends = [channel_end.fileno(), *([] if information is None else [information])]
         try:
-            self._process = _run_script("starter.py", ends, subprocess.PIPE)
+            self._process = _run_starter(ends, output=subprocess.PIPE)
         except ToolError:
             self._channel.close()
             raise
@@ -151,7 +151,7 @@ def launch_keeper() -> Iterator[int]:
     advisor, advisor_end = os.pipe()
     ends = [information, advisor]
     try:
-        process = _run_script("keeper.py", ends, subprocess.DEVNULL)
+        process = _run_starter(ends, "keep", output=subprocess.DEVNULL)
         try:
             yield information_end
         finally:
@@ -162,12 +162,15 @@ def launch_keeper() -> Iterator[int]:
             os.close(end)
 
 
-def _run_script(name: str, ends: Sequence[int], output: int) -> subprocess.Popen[bytes]:
-    """Start a script of this directory, in a session of its own, with descriptors."""
-    script = str(Path(__file__).with_name(name))
+def _run_starter(
+    ends: Sequence[int], *words: str, output: int
+) -> subprocess.Popen[bytes]:
+    """Start :mod:`starter` in a session of its own, with descriptors."""
+    script = str(Path(__file__).with_name("starter.py"))
+    words = ("-I", "-S", "-X", "utf8", script, *words)
     try:
         return subprocess.Popen(
-            [sys.executable, "-I", "-S", "-X", "utf8", script, *map(str, ends)],
+            [sys.executable, *words, *map(str, ends)],
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,

@@ -1,54 +1,58 @@
-"""Records which data blocks a launch reads, by having a look at a real one."""
+"""Records which data blocks a launch reads, by having a look at a real one.
+
+As root, that starts from a mounted image, and the page cache shows what it read. Else
+it starts from the payload's own directory: no root, no mount, no tracer. The files are
+evicted from the page cache first. Of files that were read, the cache then shows which
+blocks. Of files that were mapped, page tables show what was touched; from that follows
+what a mount would have read.
+"""
 
 from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
+import numpy as np
+
 from ..core.errors import ToolError
+from ..core.scratch import scratch_directory
 from ..launch.profile import CpuTime, LaunchProfile, ProfileFile, RecordedLaunch
+from ..payload.inventory import Inventory
 from ..payload.source import Payload
+from ..trial.exact import payload_directory
 from ..trial.result import Progress
-from .call_notices import HeldCall
-from .home import launch_home
 from .images import packed_images
-from .launch_event import LaunchEvent, window_doubt
-from .mount import Mount, mount_point, mounted
-from .page_cache import Storage, drop_caches, resident_blocks, storage_of, without_holes
-from .running_kernel import recorded_kernel
-from .start import Command, Launched, time_launch
+from .launch_event import window_doubt
+from .mount import UBUNTU_READ_AHEAD_KB, Mount, mount_point, mounted, recorded_kernel
+from .page_cache import (
+    Storage,
+    block_runs,
+    check_visible,
+    drop_caches,
+    evict,
+    resident_blocks,
+    storage_of,
+    without_holes,
+)
+from .page_tables import PageTables, Touch, mount_blocks, reads_code_forward
+from .snap_environment import launch_home
+from .start import Launched, LaunchRequest, time_launch
 
 ATTEMPTS = 3
 """Launches before somebody else's work on the caches is too much."""
 
 _STATISTICS = Path("/proc/vmstat")
+_PAGE_TABLES = Path("/proc/self/pagemap")
 
 Recording = TypeVar("Recording")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordRequest:
-    """What to record.
-
-    :param warm_up: whether to launch once before, unrecorded, so that what an
-        application does once only in a new home isn't recorded.
-    :param home: home directory of the launches, kept; a temporary one by default.
-    """
-
-    app: str
-    command: Command
-    event: LaunchEvent
-    timeout_s: float
-    warm_up: bool = True
-    home: Path | None = None
-
-
 def record_residency(
-    payload: Payload, request: RecordRequest, progress: Progress
+    payload: Payload, request: LaunchRequest, progress: Progress
 ) -> LaunchProfile:
     """Record a cold launch from a mounted, uncompressed image of the payload.
 
@@ -66,7 +70,7 @@ def record_residency(
         if request.warm_up:
             progress("Launching once to set up the home directory")
             with mounted(image, at=root):
-                launch(request, root, home)
+                time_launch(request, root, home)
 
         def record() -> LaunchProfile | None:
             # A mount of its own begins with nothing of the payload in the cache.
@@ -77,7 +81,7 @@ def record_residency(
 
 
 def _record(
-    payload: Payload, request: RecordRequest, image: Path, mount: Mount, home: Path
+    payload: Payload, request: LaunchRequest, image: Path, mount: Mount, home: Path
 ) -> LaunchProfile | None:
     """Launch with cold caches, look what they hold, and launch again.
 
@@ -92,8 +96,8 @@ def _record(
     drop_caches()
     drops = cache_drops()
     storage = storage_of(image)
-    cold = launch(request, mount.root, home, frozen=look)
-    warm = launch(request, mount.root, home)
+    cold = time_launch(request, mount.root, home, frozen=look)
+    warm = time_launch(request, mount.root, home)
     if cache_drops() != drops:
         return None
     recorded = recorded_launch(
@@ -106,6 +110,140 @@ def _record(
         recorded=recorded,
         app_files=tuple(without_holes(payload, files)),
     )
+
+
+def record_directory(
+    payload: Payload, request: LaunchRequest, progress: Progress
+) -> LaunchProfile:
+    """Record a cold launch from the payload's directory, as any user who owns it.
+
+    A launch with warm caches follows, for its time. A .snap is unpacked first.
+
+    :raises ToolError: if files can't be evicted or belong to somebody else, page tables
+        are hidden, or the launch fails or changes the payload.
+    """
+    with (
+        launch_home(request.home) as home,
+        scratch_directory(
+            resolution="Choose another directory with TMPDIR."
+        ) as scratch,
+    ):
+        root = payload_directory(payload, scratch, progress)
+        inventory = payload.inventory
+        check_visible(root, inventory)
+        if not os.access(_PAGE_TABLES, os.R_OK):
+            message = f"{str(_PAGE_TABLES)!r} can't be read"
+            raise ToolError(message, resolution="Run the command as root.")
+        evict(root, inventory)  # refused before anything is started
+        # What Python alone writes beside its modules: in a mounted snap it can't.
+        environment = {
+            **request.command.environment, "PYTHONDONTWRITEBYTECODE": "1",
+        }  # fmt: skip
+        command = replace(request.command, environment=environment)
+        request = replace(request, command=command)
+        before = _states(root, inventory)
+        if request.warm_up:
+            progress("Launching once to set up the home directory")
+            time_launch(request, root, home)
+            _check_unchanged(before, root, inventory)
+        profile = undisturbed(
+            lambda: _record_evicted(payload, request, root, home),
+            "from the evicted directory",
+            progress,
+        )
+        _check_unchanged(before, root, inventory)
+        return profile
+
+
+def _record_evicted(
+    payload: Payload, request: LaunchRequest, root: Path, home: Path
+) -> LaunchProfile | None:
+    """Launch with nothing of the payload in the cache, look, and launch again.
+
+    :returns: None if somebody dropped the caches meanwhile.
+    """
+    resident: Sequence[ProfileFile] = ()
+
+    def look() -> None:
+        nonlocal resident
+        tables.end()
+        resident = resident_blocks(root, payload.inventory)
+
+    drops = cache_drops()
+    evict(root, payload.inventory)
+    tables = PageTables(root, payload.inventory)
+    cold = time_launch(
+        request, root, home, watched=tables.look, noticed=tables.notice, frozen=look
+    )
+    warm = time_launch(request, root, home)
+    if cache_drops() != drops:  # the kernel counts a drop when it is over
+        return None
+    # The cold launch was no snap's: it read from the directory's own file system.
+    recorded = recorded_launch(
+        cold, warm, read_ahead_kb=UBUNTU_READ_AHEAD_KB
+    ).model_copy(update={"cold_s": None, "cold_cpu_s": None})
+    files = directory_files(payload, resident, tables.touches)
+    return LaunchProfile(
+        source="directory",
+        app=request.app,
+        warm_s=recorded.warm_s,
+        recorded=recorded,
+        app_files=tuple(without_holes(payload, files)),
+    )
+
+
+def directory_files(
+    payload: Payload,
+    resident: Sequence[ProfileFile],
+    touches: Mapping[str, Sequence[Touch]],
+) -> Iterator[ProfileFile]:
+    """Yield what a mount would read of each file, sorted by path.
+
+    :param resident: what is in the cache.
+    :param touches: of files that were seen mapped or read.
+    """
+    forward = reads_code_forward()
+    cached = {file.path: file for file in resident}
+    for path in sorted({*cached, *touches}):
+        if path not in touches:
+            yield cached[path]
+        elif touches[path] or path in cached:
+            size_bytes = payload.inventory.entries[path].size_bytes
+            read = mount_blocks(
+                touches[path],
+                size_bytes=size_bytes,
+                code_forward=forward,
+            )
+            blocks = block_runs(np.array(sorted(read)))
+            yield ProfileFile(path=path, size=size_bytes, blocks=blocks)
+
+
+def _states(root: Path, inventory: Inventory) -> dict[str, tuple[int, int]]:
+    """Return what changes with each file and directory."""
+    found = {}
+    for path in inventory.entries:
+        status = (root / path).lstat()
+        found[path] = status.st_mtime_ns, status.st_size
+    return found
+
+
+def _check_unchanged(
+    before: Mapping[str, tuple[int, int]], root: Path, inventory: Inventory
+) -> None:
+    try:
+        after = _states(root, inventory)
+    except OSError as error:
+        changed = [os.path.relpath(error.filename, root)]
+    else:
+        changed = [path for path in sorted(after) if after[path] != before[path]]
+    if changed:
+        message = f"The app wrote into its payload: {changed[0]!r}"
+        raise ToolError(
+            message,
+            details="\n".join(changed[1:]) or None,
+            resolution="A snap is read-only. Build the payload again, and record "
+            "without --unconfined: the app then can't write there.",
+        )
 
 
 def undisturbed(
@@ -125,28 +263,6 @@ def undisturbed(
     message = "Another process dropped the system's caches during every launch"
     raise ToolError(
         message, resolution="Make sure that no benchmark or test runs meanwhile."
-    )
-
-
-def launch(  # noqa: PLR0913 # two say where, three when to look
-    request: RecordRequest,
-    root: Path,
-    home: Path,
-    *,
-    watched: Callable[[set[int]], object] | None = None,
-    noticed: Callable[[HeldCall], object] | None = None,
-    frozen: Callable[[], object] | None = None,
-) -> Launched:
-    """Launch once; see :func:`time_launch`."""
-    return time_launch(
-        request.command,
-        root,
-        request.event,
-        timeout_s=request.timeout_s,
-        home=home,
-        watched=watched,
-        noticed=noticed,
-        frozen=frozen,
     )
 
 

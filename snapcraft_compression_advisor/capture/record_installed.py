@@ -44,15 +44,8 @@ from .page_cache import (
     without_blocks,
     without_holes,
 )
-from .record import (
-    RecordRequest,
-    cache_drops,
-    launch,
-    recorded_launch,
-    undisturbed,
-    with_doubt,
-)
-from .start import Launched
+from .record import cache_drops, recorded_launch, undisturbed, with_doubt
+from .start import Launched, LaunchRequest, time_launch
 
 _TOLERATED_BYTES = 1024 * 1024
 """What other programs may keep in memory of a snap without a word about it."""
@@ -78,7 +71,7 @@ _SNAPD: dict[str, LaunchPart] = {
 
 def record_installed(
     snap: InstalledSnap,
-    request: RecordRequest,
+    request: LaunchRequest,
     progress: Progress,
     *,
     note: Progress | None = None,
@@ -95,7 +88,7 @@ def record_installed(
     recorder = _Recorder(snap, request, note or progress)
     if request.warm_up:
         progress("Launching once to set up the home directory")
-        launch(request, _ANYWHERE, _ANYWHERE)
+        time_launch(request, _ANYWHERE, _ANYWHERE)
     profile = undisturbed(recorder.record, "with cold caches", progress)
     return with_doubt(profile, note or progress)
 
@@ -104,7 +97,7 @@ class _Recorder:
     """Launches one app of an installed snap."""
 
     def __init__(
-        self, snap: InstalledSnap, request: RecordRequest, note: Progress
+        self, snap: InstalledSnap, request: LaunchRequest, note: Progress
     ) -> None:
         self._snap = snap
         self._request = request
@@ -121,7 +114,7 @@ class _Recorder:
         drops = cache_drops()
         storage = storage_of(own.image) if own.image is not None else None
         cold, parts, payloads = self._launch_cold(before)
-        warm = launch(self._request, _ANYWHERE, _ANYWHERE)
+        warm = time_launch(self._request, _ANYWHERE, _ANYWHERE)
         if cache_drops() != drops:
             return None
         self._warn_of_used(before)
@@ -151,7 +144,7 @@ class _Recorder:
             )
 
         with exec_trace() as traced:
-            launched = launch(self._request, _ANYWHERE, _ANYWHERE, frozen=look)
+            launched = time_launch(self._request, _ANYWHERE, _ANYWHERE, frozen=look)
             text = traced() if names_our_processes() else ""
         parts = launch_parts(
             exec_events(text),

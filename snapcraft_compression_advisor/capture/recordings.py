@@ -29,10 +29,9 @@ from ..trial.result import Progress
 from .isolation import BUBBLEWRAP, Isolation, is_root
 from .launch_event import EXITED, LaunchEvent, event_named, usual_event
 from .mount import CAP_SYS_ADMIN, has_capability
-from .record import RecordRequest, with_doubt
-from .record_directory import record_directory
+from .record import record_directory, with_doubt
 from .servers import can_bring_display, own_display, session_bus
-from .start import Command, app_command, time_launch
+from .start import Command, LaunchRequest, app_command, time_launch
 
 NOTHING_BESIDE = Isolation()
 """This machine in place of the base, and no content snaps."""
@@ -96,7 +95,7 @@ def isolated_request(
     *,
     doing: str = "Launching",
     within: Isolation = NOTHING_BESIDE,
-) -> Iterator[RecordRequest]:
+) -> Iterator[LaunchRequest]:
     """Yield how an app is started for a recording, for other launches.
 
     :param doing: what is done with it, for the user.
@@ -213,7 +212,7 @@ class _Launch:
             return None
 
     @contextmanager
-    def request(self, doing: str) -> Iterator[RecordRequest]:
+    def request(self, doing: str) -> Iterator[LaunchRequest]:
         """Yield how the app is started, isolated, with a display of its own."""
         self._told.progress("Starting a virtual display (Xvfb)")
         with own_display(), found_isolation(self._payload) as found:
@@ -228,7 +227,7 @@ class _Launch:
                 machine=self._within.machine,
                 contents=self._within.contents,
             )
-            yield RecordRequest(
+            yield LaunchRequest(
                 app=self._app,
                 command=replace(self._command, isolation=isolation),
                 event=self._event,
@@ -321,10 +320,14 @@ def isolation_refusal() -> str | None:
 @functools.cache
 def _refusal(_program: str) -> str | None:
     """Return why bubblewrap isolates nothing here, None if it does."""
-    command = Command(words=("true",), isolation=Isolation())
+    request = LaunchRequest(
+        command=Command(words=("true",), isolation=Isolation()),
+        event=EXITED,
+        timeout_s=_PROBE_TIMEOUT_S,
+    )
     try:
         # A directory of the machine stands for the payload.
-        time_launch(command, Path("/usr"), EXITED, timeout_s=_PROBE_TIMEOUT_S)
+        time_launch(request, Path("/usr"))
     except ToolError as error:
         said = error.details or ""
         return said if "bwrap" in said else str(error)

@@ -18,7 +18,6 @@ from ..payload.paths import PathResolver
 from ..payload.source import Payload
 from ..squashfs.entry import EntryKind
 from .call_notices import HeldCall, call_notices
-from .home import HomeQuota, launch_home, make_places
 from .isolation import (
     AUTHORITY,
     BUS_SOCKET,
@@ -40,11 +39,14 @@ from .samples import RunTime
 from .snap_environment import (
     INSIDE,
     PATH,
+    HomeQuota,
     SnapApp,
     display_authority,
     expand,
     kept_environment,
     launch_environment,
+    launch_home,
+    make_places,
     seen_environment,
 )
 
@@ -82,6 +84,25 @@ class Command:
     traced_by: tuple[str, ...] = ()
     isolation: Isolation | None = None
     installed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaunchRequest:
+    """What to start, and what ends it.
+
+    :param app: what a recording of it is of.
+    :param timeout_s: after which the launch has failed.
+    :param warm_up: whether a recording launches once before, so that what an
+        application does once only in a new home isn't recorded.
+    :param home: home directory of the launches, kept; a temporary one by default.
+    """
+
+    app: str = ""
+    command: Command
+    event: LaunchEvent
+    timeout_s: float
+    warm_up: bool = True
+    home: Path | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,13 +171,11 @@ def given_command(payload: Payload, words: Sequence[str]) -> Command:
     )
 
 
-def time_launch(  # noqa: PLR0913 # three say what, five say how
-    command: Command,
+def time_launch(  # noqa: PLR0913 # two say where, three when to look
+    request: LaunchRequest,
     root: Path,
-    event: LaunchEvent,
-    *,
-    timeout_s: float,
     home: Path | None = None,
+    *,
     watched: Callable[[set[int]], object] | None = None,
     noticed: Callable[[HeldCall], object] | None = None,
     frozen: Callable[[], object] | None = None,
@@ -164,7 +183,6 @@ def time_launch(  # noqa: PLR0913 # three say what, five say how
     """Start a command, wait for the event, end all of its processes.
 
     :param root: the payload's directory or mount.
-    :param timeout_s: after which the launch has failed.
     :param home: what it may write to; a fresh one by default.
     :param watched: called with the ids of all processes, again and again until the
         event, and once more at it, while every process stands still.
@@ -175,13 +193,14 @@ def time_launch(  # noqa: PLR0913 # three say what, five say how
         doesn't come to it in time.
     """
     with ExitStack() as stack:
+        command, event = request.command, request.event
         home = stack.enter_context(launch_home()) if home is None else home
         watch = stack.enter_context(event.watching())
-        request = start_request(command, root, home=home, display=event.display)
+        start = start_request(command, root, home=home, display=event.display)
         notices = stack.enter_context(call_notices(noticed))
         if notices is not None:
-            request = replace(request, call_filter=notices.filter)
-        tree = stack.enter_context(process_tree(request))
+            start = replace(start, call_filter=notices.filter)
+        tree = stack.enter_context(process_tree(start))
         started_s = tree.process.go(notices)
         name = command.words[0].removeprefix("$SNAP/")
         observer = Observer(
@@ -193,7 +212,7 @@ def time_launch(  # noqa: PLR0913 # three say what, five say how
             root=root,
             quota=None if command.isolation is None else HomeQuota(home),
         )
-        happened_s = observer.wait(started_s, timeout_s=timeout_s)
+        happened_s = observer.wait(started_s, timeout_s=request.timeout_s)
         tree.freeze()
         user_s, system_s = watch.cpu_s or tree.cpu_s()
         launched = Launched(

@@ -1,10 +1,12 @@
-"""Becomes the command that is launched.
+"""Becomes the command that is launched; or ends it if the advisor is gone.
 
 Run as a script of its own by :mod:`prepared_process`, not imported: what has to happen
 between fork and exec (mounting, changing the root) isn't safe in a copy of a process
 that has threads. It imports nothing of this package.
-The interpreter's start is over before the clock starts, and the command inherits no
-descriptor but the standard ones.
+
+With ``keep`` as the first argument it is no part of the launch; see :func:`keep`. Else
+it becomes the command. The interpreter's start is over before the clock starts, and the
+command inherits no descriptor but the standard ones.
 
 Protocol, over the socket whose descriptor is the first argument: the specification
 (one line of JSON) comes in, ``ready`` goes out; the next line in starts the command. If
@@ -20,7 +22,9 @@ import ctypes
 import errno
 import json
 import os
+import re
 import resource
+import select
 import signal
 import socket
 import stat
@@ -51,6 +55,8 @@ _ADD_KEY = {
 }  # fmt: skip
 """Number of add_key(2), which request_key(2) and keyctl(2) follow, by architecture
 (linux/audit.h, asm/unistd.h)."""
+_FIRST_PROCESS = re.compile(rb'"child-pid": (\d+)\D')
+_READ_BYTES = 4096
 _STANDARD_ERROR = 2
 _SHOWN = "/sys"
 _USER_NAMESPACE = "\0user-namespace"
@@ -110,7 +116,7 @@ def _prepare(specification: dict[str, Any]) -> int | None:
 
 
 def _information() -> int | None:
-    """Return the descriptor for :mod:`keeper`, which ends an isolated launch."""
+    """Return the descriptor for :func:`keep`, which ends an isolated launch."""
     return int(sys.argv[2]) if sys.argv[2:] else None
 
 
@@ -290,5 +296,35 @@ def _find(program: str, environment: dict[str, str]) -> str:
     return program
 
 
+def keep(information: int, advisor: int) -> None:
+    """Wait for the end of the advisor or of the launch; kill the launch in any case.
+
+    The launch sees neither this process nor its descriptors. bubblewrap's
+    ``--die-with-parent`` would end a launch with its first process, although what that
+    started goes on.
+
+    :param information: descriptor on which bubblewrap names the first process of the
+        launch's namespace, before that starts anything. The kernel kills all of a
+        namespace with its first process.
+    :param advisor: one that ends with the advisor.
+    """
+    said = b""
+    while (found := _FIRST_PROCESS.search(said)) is None:
+        read = os.read(information, _READ_BYTES)
+        if not read:
+            return  # bubblewrap started nothing
+        said += read
+    with contextlib.suppress(ProcessLookupError):
+        process = os.pidfd_open(int(found[1]))
+        poll = select.poll()
+        poll.register(process, select.POLLIN)
+        poll.register(advisor, select.POLLIN)
+        poll.poll()
+        signal.pidfd_send_signal(process, signal.SIGKILL)
+
+
 if __name__ == "__main__":
-    main()
+    if sys.argv[1] == "keep":
+        keep(*map(int, sys.argv[2:]))
+    else:
+        main()

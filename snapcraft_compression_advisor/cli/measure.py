@@ -13,12 +13,12 @@ from typing import ClassVar
 
 from ..capture.calibrate import CalibrationRequest, calibrate
 from ..capture.cost_fit import MINIMUM_BLOCKS
-from ..capture.home import launch_home
 from ..capture.launch_event import window_doubt
 from ..capture.measure import Launch, measure, timed_here
 from ..capture.mount import Mount
 from ..capture.page_cache import fit_for_replay, replay
 from ..capture.samples import RunTime
+from ..capture.snap_environment import launch_home
 from ..capture.start import time_launch
 from ..codecs import CODECS
 from ..core.printable import printable
@@ -123,10 +123,7 @@ def _launch(parsed_args: argparse.Namespace, payload: Payload) -> Iterator[Launc
     ):
 
         def launch(mount: Mount) -> RunTime:
-            command, event = chosen.command, chosen.event
-            launched = time_launch(
-                command, mount.root, event, timeout_s=chosen.timeout_s, home=home
-            )
+            launched = time_launch(chosen, mount.root, home)
             if (doubt := window_doubt(launched.window)) is not None:
                 emit.progress(f"Warning: {doubt}")
             return launched

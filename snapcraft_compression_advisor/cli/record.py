@@ -19,12 +19,11 @@ from ..capture.installed import (
 from ..capture.launch_event import LaunchEvent, event_named, usual_event
 from ..capture.mount import can_mount
 from ..capture.page_cache import can_drop_caches
-from ..capture.record import RecordRequest, record_residency, with_doubt
-from ..capture.record_directory import record_directory
+from ..capture.record import record_directory, record_residency, with_doubt
 from ..capture.record_installed import record_installed
 from ..capture.recordings import found_isolation
 from ..capture.servers import can_bring_display, own_display
-from ..capture.start import app_command, given_command
+from ..capture.start import LaunchRequest, app_command, given_command
 from ..core.errors import UsageError
 from ..core.terminal import emit
 from ..core.units import counted, format_bytes, format_seconds, seconds
@@ -46,7 +45,7 @@ NO_DISPLAY_ADVICE = (
 @contextmanager
 def open_launch(
     parsed_args: argparse.Namespace, payload: Payload
-) -> Iterator[RecordRequest]:
+) -> Iterator[LaunchRequest]:
     """Choose a launch, bring a display, and isolate the launch unless it is unconfined.
 
     :raises AdvisorError: if arguments don't fit, or launches can't be isolated here.
@@ -78,7 +77,7 @@ def launch_display(
         yield
 
 
-def chosen_launch(parsed_args: argparse.Namespace, payload: Payload) -> RecordRequest:
+def chosen_launch(parsed_args: argparse.Namespace, payload: Payload) -> LaunchRequest:
     """Return the launch that arguments name.
 
     :raises UsageError: if they don't fit together, or don't fit the payload.
@@ -95,7 +94,7 @@ def chosen_launch(parsed_args: argparse.Namespace, payload: Payload) -> RecordRe
         command = replace(command, environment=environment)
     command = replace(command, chroot=parsed_args.chroot)
     event, timeout_s = chosen_event(parsed_args, payload, None if words else app)
-    return RecordRequest(app=app, command=command, event=event, timeout_s=timeout_s)
+    return LaunchRequest(app=app, command=command, event=event, timeout_s=timeout_s)
 
 
 def chosen_event(
@@ -265,7 +264,7 @@ def installed_profile(parsed_args: argparse.Namespace) -> LaunchProfile:
         app = chosen_app(parsed_args, snap.payload)
         event, timeout_s = chosen_event(parsed_args, snap.payload, app)
         with snap_run(name, app, program=roots.program) as command:
-            request = RecordRequest(
+            request = LaunchRequest(
                 app=app,
                 command=command,
                 event=event,

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from ..capture.images import packed_images, payload_copy
 from ..capture.measure import Variant, launch_in_turns
+from ..capture.mount import recorded_kernel
 from ..capture.recordings import isolated_request
-from ..capture.running_kernel import recorded_kernel
 from ..capture.samples import Difference, Sample, difference
 from ..launch.launch_set import LaunchFile
 from ..launch.profile import RecordedKernel

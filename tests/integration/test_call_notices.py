@@ -7,14 +7,22 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from snapcraft_compression_advisor.capture import call_notices
 from snapcraft_compression_advisor.capture.call_notices import HeldCall, call_filter
 from snapcraft_compression_advisor.capture.launch_event import EXITED
-from snapcraft_compression_advisor.capture.start import Command, time_launch
+from snapcraft_compression_advisor.capture.start import (
+    Command,
+    LaunchRequest,
+    time_launch,
+)
 from snapcraft_compression_advisor.core.errors import ToolError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 READS = """
 import os, sys
@@ -35,9 +43,14 @@ pytestmark = pytest.mark.skipif(
 
 def calls(words: tuple[str, ...]) -> list[HeldCall]:
     found: list[HeldCall] = []
-    command = Command(words=words)
-    time_launch(command, Path("/"), EXITED, timeout_s=60, noticed=found.append)
+    launch(words, found.append)
     return found
+
+
+def launch(words: tuple[str, ...], noticed: Callable[[HeldCall], object]) -> None:
+    command = Command(words=words)
+    request = LaunchRequest(command=command, event=EXITED, timeout_s=60)
+    time_launch(request, Path("/"), noticed=noticed)
 
 
 def test_reads_are_told_with_their_place(tmp_path: Path) -> None:
@@ -64,8 +77,7 @@ def test_process_waits_until_its_end_was_taken_note_of() -> None:
             time.sleep(0.1)
             seen.append(Path(f"/proc/{call.thread}/maps").read_text())
 
-    command = Command(words=("/bin/true",))
-    time_launch(command, Path("/"), EXITED, timeout_s=60, noticed=look)
+    launch(("/bin/true",), look)
     assert "true" in seen[0]
 
 
@@ -73,8 +85,7 @@ def test_process_goes_on_where_taking_note_fails() -> None:
     def fail(_: HeldCall) -> None:
         raise ProcessLookupError
 
-    command = Command(words=("/bin/true",))
-    time_launch(command, Path("/"), EXITED, timeout_s=60, noticed=fail)
+    launch(("/bin/true",), fail)
 
 
 def test_program_that_is_missing_is_told_as_ever() -> None:

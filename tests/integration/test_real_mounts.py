@@ -23,9 +23,7 @@ from mounts import (
 from snapcraft_compression_advisor.capture import mount as mount_module
 from snapcraft_compression_advisor.capture.mount import (
     Mount,
-    OpenDevice,
     can_mount,
-    free_loop_device,
     loop_device,
     mounted,
 )
@@ -42,6 +40,7 @@ from snapcraft_compression_advisor.core.errors import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
     from pytest_mock import MockerFixture
 
@@ -137,10 +136,13 @@ def test_file_held_open_outlives_the_mount_and_the_device_is_freed_with_it(
     assert loop_devices_of(tmp_path) == []
 
 
-def test_read_ahead_is_set_for_the_mount_and_put_back(image: Path) -> None:
+def test_read_ahead_is_set_for_the_mount_and_put_back(
+    image: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mount_module, "UBUNTU_READ_AHEAD_KB", 512)
     before = {path: path.read_text() for path in SETTINGS.glob("7:*/read_ahead_kb")}
     with ExitStack() as stack:
-        with mounted(image, read_ahead_kb=512) as mount:
+        with mounted(image) as mount:
             assert mount.read_ahead_kb == 512
             device = mount.root.stat().st_dev
             setting = SETTINGS / f"{os.major(device)}:{os.minor(device)}/read_ahead_kb"
@@ -170,16 +172,17 @@ def test_what_is_no_image_is_refused_before_mounting(tmp_path: Path) -> None:
 
 
 def test_images_can_be_mounted_only_with_the_right_and_a_loop_device(
-    tmp_path: Path,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert can_mount()
-    assert not can_mount(tmp_path / "no/loop-control")
     with no_right_to_mount():
         assert not can_mount()
+    monkeypatch.setattr(mount_module, "LOOP_CONTROL", tmp_path / "no/loop-control")
+    assert not can_mount()
 
 
 @contextmanager
-def taken_device() -> Iterator[OpenDevice]:
+def taken_device() -> Iterator[AbstractContextManager[tuple[Path, int]]]:
     """Yield a loop device, open, that somebody else has."""
     with tempfile.NamedTemporaryFile() as file:
         file.write(bytes(1024 * 1024))
@@ -192,12 +195,15 @@ def taken_device() -> Iterator[OpenDevice]:
                 os.close(descriptor)
 
 
-def test_device_that_somebody_else_took_is_left_to_them(image: Path) -> None:
+def test_device_that_somebody_else_took_is_left_to_them(
+    image: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with taken_device() as taken, image.open("rb") as file:
-        devices = iter([taken, taken])
-        with loop_device(
-            file.fileno(), lambda: next(devices, None) or free_loop_device()
-        ) as path:
+        devices, free = iter([taken, taken]), mount_module.free_loop_device
+        monkeypatch.setattr(
+            mount_module, "free_loop_device", lambda: next(devices, None) or free()
+        )
+        with loop_device(file.fileno()) as path:
             settings = Path("/sys/block", path.name, "loop")
             assert (settings / "backing_file").read_text() == f"{image}\n"
             assert (settings / "autoclear").read_text() == "1\n"
@@ -205,12 +211,15 @@ def test_device_that_somebody_else_took_is_left_to_them(image: Path) -> None:
         assert next(devices, None) is None
 
 
-def test_devices_that_are_always_taken_end_in_an_error(image: Path) -> None:
+def test_devices_that_are_always_taken_end_in_an_error(
+    image: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with taken_device() as taken, image.open("rb") as file:
+        monkeypatch.setattr(mount_module, "free_loop_device", lambda: taken)
         open_before = os.listdir("/proc/self/fd")  # noqa: PTH208 # numbers only
         with (
             pytest.raises(OSError, match="busy"),
-            loop_device(file.fileno(), lambda: taken),
+            loop_device(file.fileno()),
         ):
             pytest.fail("configured")
         assert os.listdir("/proc/self/fd") == open_before  # noqa: PTH208 # likewise

@@ -13,11 +13,11 @@ from snapcraft_compression_advisor.capture.installed import (
     snap_run,
 )
 from snapcraft_compression_advisor.capture.launch_event import output_line
-from snapcraft_compression_advisor.capture.record import RecordRequest
 from snapcraft_compression_advisor.capture.record_installed import (
     names_our_processes,
     record_installed,
 )
+from snapcraft_compression_advisor.capture.start import LaunchRequest
 from snapcraft_compression_advisor.core.errors import NoInputError, ToolError
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def recorded(roots: SnapRoots, app: str, text: str) -> LaunchProfile:
         installed_snap("launchy", roots) as snap,
         snap_run("launchy", app, program=roots.program) as command,
     ):
-        request = RecordRequest(
+        request = LaunchRequest(
             app=app, command=command, event=output_line(text), timeout_s=30
         )
         return record_installed(snap, request, lambda _: None)

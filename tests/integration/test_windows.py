@@ -11,7 +11,11 @@ import pytest
 from snapcraft_compression_advisor.capture import launch_event
 from snapcraft_compression_advisor.capture.launch_event import window_mapped
 from snapcraft_compression_advisor.capture.servers import virtual_display
-from snapcraft_compression_advisor.capture.start import Command, time_launch
+from snapcraft_compression_advisor.capture.start import (
+    Command,
+    LaunchRequest,
+    time_launch,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,7 +69,9 @@ def ended(place: Path, steps: str, *, timeout_s: float = 60) -> WindowEnd | None
         words=(sys.executable, str(source), str(place)),
         environment={"PYTHONPATH": ":".join(sys.path)},
     )
-    return time_launch(command, place, window_mapped(), timeout_s=timeout_s).window
+    event = window_mapped()
+    request = LaunchRequest(command=command, event=event, timeout_s=timeout_s)
+    return time_launch(request, place).window
 
 
 def test_launch_ends_with_what_is_drawn_in_a_window_not_with_the_empty_window(

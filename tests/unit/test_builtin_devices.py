@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from snapcraft_compression_advisor.capture.running_kernel import running_kernel
+from snapcraft_compression_advisor.capture.mount import running_kernel
 from snapcraft_compression_advisor.codecs import CODECS
 from snapcraft_compression_advisor.core.errors import BadDataError, UsageError
 from snapcraft_compression_advisor.devices import builtin_devices as devices

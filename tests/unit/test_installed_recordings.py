@@ -18,11 +18,10 @@ from snapcraft_compression_advisor.capture.installed import (
     installed_snap,
 )
 from snapcraft_compression_advisor.capture.launch_event import EXITED
-from snapcraft_compression_advisor.capture.record import RecordRequest
 from snapcraft_compression_advisor.capture.record_installed import (
     record_installed,
 )
-from snapcraft_compression_advisor.capture.start import Command, Launched
+from snapcraft_compression_advisor.capture.start import Command, Launched, LaunchRequest
 from snapcraft_compression_advisor.cli.command_texts import command_parser
 from snapcraft_compression_advisor.cli.record import (
     RecordCommand,
@@ -79,7 +78,7 @@ class Played:
         self.is_at_event = False
         for name in (
             "drop_caches", "cache_drops", "resident_blocks", "scan_directory",
-            "launch", "exec_trace", "names_our_processes",
+            "time_launch", "exec_trace", "names_our_processes",
         ):  # fmt: skip
             mocker.patch.object(module, name, getattr(self, name))
 
@@ -106,7 +105,7 @@ class Played:
     def names_our_processes(self) -> bool:
         return True
 
-    def launch(
+    def time_launch(
         self, *_: object, frozen: Callable[[], object] | None = None
     ) -> Launched:
         self.done.append("launch")
@@ -135,7 +134,7 @@ def recorded(*, warm_up: bool = True) -> tuple[LaunchProfile, list[str]]:
         {"lib/a": bytes(file().size)}, apps={"hello": {"command": "bin/hello"}}
     )
     snap = InstalledSnap(payload=payload, stack=(OWN, MESA, BASE))
-    launch = RecordRequest(
+    launch = LaunchRequest(
         app="hello",
         command=Command(words=("snap", "run", "hello"), installed=True),
         event=EXITED,

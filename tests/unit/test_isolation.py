@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from machine import no_right_to_mount, write_script
-from snapcraft_compression_advisor.capture.home import launch_home
 from snapcraft_compression_advisor.capture.isolation import (
     LAUNCH_USER,
     Isolation,
@@ -25,8 +24,16 @@ from snapcraft_compression_advisor.capture.recordings import (
     found_isolation,
     isolation_refusal,
 )
-from snapcraft_compression_advisor.capture.snap_environment import INSIDE, SnapApp
-from snapcraft_compression_advisor.capture.start import Command, time_launch
+from snapcraft_compression_advisor.capture.snap_environment import (
+    INSIDE,
+    SnapApp,
+    launch_home,
+)
+from snapcraft_compression_advisor.capture.start import (
+    Command,
+    LaunchRequest,
+    time_launch,
+)
 from snapcraft_compression_advisor.core.errors import ToolError
 from snapcraft_compression_advisor.payload.source import DirectoryPayload
 
@@ -70,7 +77,8 @@ def say(prime: Path, tmp_path: Path) -> Iterator[Shell]:
             environment={"GREETING": "hello from $SNAP"},
             isolation=Isolation(base="core24", layout=LAYOUT),
         )
-        time_launch(command, prime, EXITED, timeout_s=20, home=home)
+        request = LaunchRequest(command=command, event=EXITED, timeout_s=20)
+        time_launch(request, prime, home)
         return (home / "user/said").read_text()
 
     if (refusal := isolation_refusal()) is not None:

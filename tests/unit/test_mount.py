@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from machine import no_right_to_mount
+from snapcraft_compression_advisor.capture import mount
 from snapcraft_compression_advisor.capture.mount import (
     CAP_SYS_ADMIN,
     can_mount,
-    device_read_ahead,
     has_capability,
     loop_device,
     mount_point,
-    open_with_read_ahead,
+    ubuntu_read_ahead,
 )
 from snapcraft_compression_advisor.capture.page_cache import (
     drop_caches,
@@ -84,14 +84,17 @@ def test_place_for_a_mount_point_that_is_not_there_is_a_storage_error(
         pytest.fail("made")
 
 
-def test_kernel_that_cannot_set_up_loop_devices_is_said_to_be_too_old() -> None:
+def test_kernel_that_cannot_set_up_loop_devices_is_said_to_be_too_old(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     @contextmanager
     def open_null() -> Iterator[tuple[Path, int]]:
         descriptor = os.open("/dev/null", os.O_RDONLY)
         yield Path("/dev/null"), descriptor
         os.close(descriptor)
 
-    with pytest.raises(ToolError) as caught, loop_device(0, open_null):
+    monkeypatch.setattr(mount, "free_loop_device", open_null)
+    with pytest.raises(ToolError) as caught, loop_device(0):
         pytest.fail("configured")
     assert "5.8" in str(caught.value.resolution)
 
@@ -108,7 +111,7 @@ def setting(tmp_path: Path) -> Path:
 def test_setting_is_put_back_after_an_error(tmp_path: Path, setting: Path) -> None:
     with (  # noqa: PT012 # an error within is what is tried
         pytest.raises(ZeroDivisionError),
-        device_read_ahead(tmp_path, 128, settings=tmp_path) as in_force,
+        ubuntu_read_ahead(tmp_path, settings=tmp_path) as in_force,
     ):
         assert in_force == 128
         assert setting.read_text() == "128\n"
@@ -118,17 +121,6 @@ def test_setting_is_put_back_after_an_error(tmp_path: Path, setting: Path) -> No
 
 def test_setting_that_is_not_there_is_not_known(tmp_path: Path, setting: Path) -> None:
     setting.unlink()
-    with device_read_ahead(tmp_path, 128, settings=tmp_path) as in_force:
+    with ubuntu_read_ahead(tmp_path, settings=tmp_path) as in_force:
         assert in_force is None
     assert not setting.exists()
-
-
-def test_disk_has_its_own_setting_again_once_the_file_is_open(
-    tmp_path: Path, setting: Path
-) -> None:
-    (tmp_path / "image").write_text("contents")
-    with open_with_read_ahead(tmp_path / "image", 128, settings=tmp_path) as descriptor:
-        assert setting.read_text() == "2560\n"
-        assert os.read(descriptor, 8) == b"contents"
-    with pytest.raises(OSError, match="descriptor"):
-        os.fstat(descriptor)

@@ -13,10 +13,9 @@ from payloads import make_payload
 from snapcraft_compression_advisor.capture import record
 from snapcraft_compression_advisor.capture.launch_event import EXITED
 from snapcraft_compression_advisor.capture.record import (
-    RecordRequest,
     record_residency,
 )
-from snapcraft_compression_advisor.capture.start import Command, Launched
+from snapcraft_compression_advisor.capture.start import Command, Launched, LaunchRequest
 from snapcraft_compression_advisor.cli.listings import schema_of
 from snapcraft_compression_advisor.core.errors import ToolError
 from snapcraft_compression_advisor.launch.profile import (
@@ -75,7 +74,7 @@ class Played:
 
     def time_launch(self, *_: object, **options: object) -> Launched:
         self.done.append("launch")
-        frozen = options["frozen"]
+        frozen = options.get("frozen")
         if callable(frozen):
             frozen()
         cold = frozen is not None
@@ -88,7 +87,7 @@ class Played:
 
 
 def run(*, warm_up: bool = True) -> LaunchProfile:
-    request = RecordRequest(
+    request = LaunchRequest(
         app="hello",
         command=Command(words=("x",)),
         event=EXITED,

@@ -10,13 +10,12 @@ import pytest
 
 from elf_files import make_elf
 from payloads import make_payload
-from snapcraft_compression_advisor.capture import page_cache, record_directory
+from snapcraft_compression_advisor.capture import page_cache, record
 from snapcraft_compression_advisor.capture.launch_event import EXITED
 from snapcraft_compression_advisor.capture.page_cache import check_visible, evict
 from snapcraft_compression_advisor.capture.page_tables import Touch
-from snapcraft_compression_advisor.capture.record import RecordRequest
-from snapcraft_compression_advisor.capture.record_directory import directory_files
-from snapcraft_compression_advisor.capture.start import Command, Launched
+from snapcraft_compression_advisor.capture.record import directory_files
+from snapcraft_compression_advisor.capture.start import Command, Launched, LaunchRequest
 from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
 from snapcraft_compression_advisor.core.errors import ToolError
 from snapcraft_compression_advisor.launch import fit
@@ -45,9 +44,7 @@ def cached(path: str, *blocks: tuple[int, int]) -> ProfileFile:
 def files(
     *resident: ProfileFile, **touches: list[Touch]
 ) -> dict[str, tuple[tuple[int, int], ...]]:
-    found = directory_files(
-        PAYLOAD, resident, {"lib/libx.so": [], **touches}, read_ahead_kb=128
-    )
+    found = directory_files(PAYLOAD, resident, {"lib/libx.so": [], **touches})
     return {file.path: file.blocks for file in found}
 
 
@@ -76,11 +73,9 @@ def drops(tmp_path: Path, mocker: MockerFixture) -> Iterator[list[int]]:
     """Play launches during which the caches are dropped so often."""
     counts: list[int] = []
     launched = Launched(event="exit", wall_s=1.0, user_s=0.0, system_s=0.0)
-    mocker.patch.object(record_directory, "launch", return_value=launched)
-    mocker.patch.object(record_directory, "evict", return_value=())
-    mocker.patch.object(
-        record_directory, "cache_drops", side_effect=lambda: counts.pop(0)
-    )
+    mocker.patch.object(record, "time_launch", return_value=launched)
+    mocker.patch.object(record, "evict", return_value=())
+    mocker.patch.object(record, "cache_drops", side_effect=lambda: counts.pop(0))
     (tmp_path / "meta").mkdir()
     (tmp_path / "meta/snap.yaml").write_text("name: a\nversion: '1'\n")
     yield counts
@@ -88,11 +83,11 @@ def drops(tmp_path: Path, mocker: MockerFixture) -> Iterator[list[int]]:
 
 
 def recorded(path: Path) -> LaunchProfile:
-    request = RecordRequest(
+    request = LaunchRequest(
         app="a", command=Command(words=("a",)), event=EXITED, timeout_s=9
     )
     with open_payload(path) as payload:
-        return record_directory.record_directory(payload, request, lambda _: None)
+        return record.record_directory(payload, request, lambda _: None)
 
 
 def test_drop_that_ends_behind_the_last_look_is_noticed(
@@ -110,7 +105,7 @@ def test_drops_in_every_launch_are_an_error(tmp_path: Path, drops: list[int]) ->
 
 
 def profile(*resident: ProfileFile) -> LaunchProfile:
-    found = directory_files(PAYLOAD, resident, {}, read_ahead_kb=128)
+    found = directory_files(PAYLOAD, resident, {})
     return LaunchProfile(source="directory", app="hello", app_files=tuple(found))
 
 

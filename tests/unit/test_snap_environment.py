@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from snapcraft_compression_advisor.capture.home import launch_home, make_places
 from snapcraft_compression_advisor.capture.snap_environment import (
     PATH,
     SNAP_LIBRARY_PATH,
@@ -17,6 +16,8 @@ from snapcraft_compression_advisor.capture.snap_environment import (
     expand,
     kept_environment,
     launch_environment,
+    launch_home,
+    make_places,
     seen_environment,
 )
 from snapcraft_compression_advisor.core.errors import StorageError

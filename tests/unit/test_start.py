@@ -25,6 +25,7 @@ from snapcraft_compression_advisor.capture.prepared_process import StartRequest
 from snapcraft_compression_advisor.capture.start import (
     Command,
     Launched,
+    LaunchRequest,
     app_command,
     given_command,
     time_launch,
@@ -50,7 +51,19 @@ def run_python(
     frozen: Callable[[], object] | None = None,
 ) -> Launched:
     command = Command(words=(sys.executable, "-c", text))
-    return time_launch(command, Path("/"), event, timeout_s=timeout_s, frozen=frozen)
+    return launch(command, event, timeout_s=timeout_s, frozen=frozen)
+
+
+def launch(
+    command: Command,
+    event: LaunchEvent = EXITED,
+    *,
+    root: Path = Path("/"),
+    timeout_s: float = 20,
+    frozen: Callable[[], object] | None = None,
+) -> Launched:
+    request = LaunchRequest(command=command, event=event, timeout_s=timeout_s)
+    return time_launch(request, root, frozen=frozen)
 
 
 def running(marker: str) -> list[int]:
@@ -125,7 +138,7 @@ def test_words_of_a_command_reach_the_program_as_they_are(tmp_path: Path) -> Non
         )
     )
     event = output_line(repr(["$HOME", f"{tmp_path}/file", "a 'b' \\ ü"])[1:-1])
-    launched = time_launch(command, tmp_path, event, timeout_s=20)
+    launched = launch(command, event, root=tmp_path)
     assert launched.wall_s > 0
 
 
@@ -136,7 +149,7 @@ def test_figures_are_those_of_all_processes_and_not_of_the_preparation() -> None
         EXITED,
     )
     assert 0.3 <= launched.user_s + launched.system_s < launched.wall_s * 4
-    idle = time_launch(Command(words=("true",)), Path("/"), EXITED, timeout_s=20)
+    idle = launch(Command(words=("true",)))
     assert idle.user_s + idle.system_s < 0.02
 
 
@@ -229,20 +242,20 @@ def test_timeout_is_an_error_and_ends_all() -> None:
         words=(sys.executable, "-c", "import time; time.sleep(600)", marker)
     )
     with pytest.raises(ToolError, match=r"didn't end within 0\.3 s"):
-        time_launch(command, Path("/"), EXITED, timeout_s=0.3)
+        launch(command, timeout_s=0.3)
     assert running(marker) == []
 
 
 def test_program_that_is_not_there_is_an_error() -> None:
     with pytest.raises(ToolError, match="Cannot start 'no-such-program': No such file"):
-        time_launch(Command(words=("no-such-program",)), Path("/"), EXITED, timeout_s=5)
+        launch(Command(words=("no-such-program",)))
 
 
 def test_file_that_is_no_program_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "data").write_bytes(b"\0" * 100)
     (tmp_path / "data").chmod(0o755)
     with pytest.raises(ToolError, match="Exec format error"):
-        time_launch(Command(words=("$SNAP/data",)), tmp_path, EXITED, timeout_s=5)
+        launch(Command(words=("$SNAP/data",)), root=tmp_path)
 
 
 def test_program_meets_signals_as_usual() -> None:
@@ -250,7 +263,7 @@ def test_program_meets_signals_as_usual() -> None:
     # signals are the C library's: glibc 2.41 ignores one after a thread was cancelled.
     ignored = "0x$(sed -n 's/^SigIgn:.//p' /proc/self/status)"
     command = Command(words=("sh", "-c", f"echo ignored $(({ignored} & 0x7fffffff))"))
-    time_launch(command, Path("/"), output_line("ignored 0"), timeout_s=20)
+    launch(command, output_line("ignored 0"))
 
 
 def test_children_of_ours_that_were_there_are_left_alone() -> None:
@@ -292,6 +305,4 @@ def test_display_that_cannot_be_opened_is_an_error(name: str) -> None:
 def test_root_of_its_own_takes_a_system_tree(tmp_path: Path) -> None:
     said = "no directory 'run'" if os.geteuid() == 0 else "requires root"
     with pytest.raises(UsageError, match=said):
-        time_launch(
-            Command(words=("true",), chroot=True), tmp_path, EXITED, timeout_s=5
-        )
+        launch(Command(words=("true",), chroot=True), root=tmp_path)
