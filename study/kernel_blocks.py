@@ -182,13 +182,11 @@ def time_places(
 def table(timings: Timings, command: str) -> str:
     """Return the CSV text."""
     errors = ", ".join(f"{codec} {each:.1%}" for codec, each in timings.error.items())
-    spread = ", ".join(f"{codec} {each:.1%}" for codec, each in timings.spread.items())
     text = io.StringIO()
     text.write(
         f"# Cold read of one page of a file of one block, image in memory; median of "
         f"all rounds, measured. Linux {platform.release()}, {processor_name()}. "
-        f"{command}. Totals of the rounds differ by (sd): {spread}; "
-        f"standard error of the summed medians: {errors}\n"
+        f"{command}. Standard error of the summed medians: {errors}\n"
     )
     rows = csv.writer(text, lineterminator="\n")
     rows.writerow(COLUMNS)

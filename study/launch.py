@@ -37,7 +37,7 @@ from snapcraft_compression_advisor.capture.images import packed_images
 from snapcraft_compression_advisor.capture.launch_event import (
     EXITED,
     LaunchEvent,
-    output_line,
+    event_named,
     window_mapped,
 )
 from snapcraft_compression_advisor.capture.measure import in_turns
@@ -214,7 +214,7 @@ def event_of(application: Application) -> LaunchEvent:
     kind, _, text = application.event.partition(":")
     if kind == "window":
         return window_mapped(display=os.environ.get("DISPLAY"))
-    return output_line(text) if kind == "output" else EXITED
+    return event_named(f"output:{text}") if kind == "output" else EXITED
 
 
 def launches(

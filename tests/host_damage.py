@@ -27,7 +27,7 @@ DAMAGES = {
         "def (): the package is damaged",
     ),
     "a hook fails": (
-        f"{PACKAGE.name}/host/build_plugin.py",
+        f"{PACKAGE.name}/host/commands.py",
         "raise RuntimeError('a hook is damaged')",
     ),
     "analysis": (

@@ -146,10 +146,6 @@ def install_snapcraft(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     registered: dict[str, type] = {}
     made["registry"].register = registered.__setitem__
     made["registry"].registered = registered
-    for name in ("extension", "linter"):
-        monkeypatch.delitem(
-            sys.modules,
-            f"snapcraft_compression_advisor.host.{name}",
-            raising=False,
-        )
+    ours = "snapcraft_compression_advisor.host.snapcraft_classes"
+    monkeypatch.delitem(sys.modules, ours, raising=False)
     return SimpleNamespace(**made, packs=packs)

@@ -63,14 +63,12 @@ class Timings:
     """All blocks with all codecs.
 
     :param blocks: codec by codec.
-    :param spread: by codec, how far rounds differ: the standard deviation of their
-        totals, per their median.
-    :param error: by codec, how uncertain that leaves the sum of the blocks' medians:
-        its standard error, relative. Medians forgive a round that was disturbed.
+    :param error: by codec, how uncertain rounds that differ leave the sum of the
+        blocks' medians: its standard error, relative. Medians forgive a round that was
+        disturbed.
     """
 
     blocks: tuple[TimedBlock, ...]
-    spread: Mapping[str, float]
     error: Mapping[str, float]
 
 
@@ -162,10 +160,6 @@ def time_blocks(
             for codec, image in images.items()
             for block in _timed(codec, image, names, groups, seconds[codec])
         ),
-        spread={
-            codec: float(each.sum(axis=1).std() / np.median(each.sum(axis=1)))
-            for codec, each in seconds.items()
-        },
         error={codec: standard_error(each) for codec, each in seconds.items()},
     )
 

@@ -13,14 +13,14 @@ import random
 import stat
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..codecs import CODECS
 from ..codecs.codec import DATA_BLOCK_BYTES
@@ -46,7 +46,7 @@ from .measure import processor_name
 from .mount import can_mount, running_kernel
 from .page_cache import can_drop_caches, drop_caches, storage_of
 
-Floats = NDArray[np.float64]
+Filled = TypeVar("Filled")
 
 MEMORY = Path("/dev/shm")  # noqa: S108 # names of our own are made in it
 _LEAST_MEMORY_BYTES = 1_000_000_000
@@ -98,7 +98,16 @@ def calibrate(request: CalibrationRequest, progress: Progress) -> Calibration:
     :raises ToolError: if this process may not mount, or a tool is missing.
     :raises AdvisorError: if there is nothing to read, or no room to write.
     """
-    _check_rights()
+    if not (can_mount() and can_drop_caches()):
+        message = (
+            "Calibrating requires permission to mount images and to drop the system's "
+            "caches"
+        )
+        raise ToolError(
+            message,
+            resolution="Run the command as root and outside a container, or use a "
+            "built-in profile ('compression-advisor devices' lists them).",
+        )
     places = choose_sample(request.sample, request.blocks)
     timings, unavailable = _time_codecs(request, places, progress)
     costs = fit_costs(timings.blocks, noise=timings.error)
@@ -149,19 +158,6 @@ def choose_sample(directory: Path, count: int) -> tuple[BlockPlace, ...]:
     return tuple(places)
 
 
-def _check_rights() -> None:
-    if not (can_mount() and can_drop_caches()):
-        message = (
-            "Calibrating requires permission to mount images and to drop the system's "
-            "caches"
-        )
-        raise ToolError(
-            message,
-            resolution="Run the command as root and outside a container, or use a "
-            "built-in profile ('compression-advisor devices' lists them).",
-        )
-
-
 def _regular_files(directory: Path) -> Iterator[Path]:
     """Yield files that aren't empty, in order; what can't be looked at is left out."""
     for entry in entries_below(directory):
@@ -182,7 +178,7 @@ def _kind(path: Path) -> str:
 def _time_codecs(
     request: CalibrationRequest, places: Sequence[BlockPlace], progress: Progress
 ) -> tuple[Timings, Mapping[str, str]]:
-    with _tree(_memory_directory()) as (scratch, tree):
+    def fill(tree: Path) -> tuple[str, ...]:
         progress(f"Sampling files in {request.sample}")
         groups = write_blocks(places, tree)
         if len(groups) < MINIMUM_BLOCKS:
@@ -193,11 +189,14 @@ def _time_codecs(
             raise NoInputError(
                 message, resolution="Choose a larger directory with --sample DIR."
             )
-        with _packed(tree, tuple(CODECS), scratch, progress) as images:
-            timings = time_blocks(
-                images.paths, groups, rounds=request.rounds, progress=progress
-            )
-            return timings, images.unavailable
+        return groups
+
+    place = _memory_directory()
+    with _packed(place, fill, tuple(CODECS), progress) as (groups, images):
+        timings = time_blocks(
+            images.paths, groups, rounds=request.rounds, progress=progress
+        )
+        return timings, images.unavailable
 
 
 def _memory_directory() -> Path:
@@ -210,44 +209,54 @@ def _memory_directory() -> Path:
 
 
 @contextmanager
-def _tree(place: Path) -> Iterator[tuple[Path, Path]]:
-    """Make a directory, and in it a payload with nothing but its ``snap.yaml``."""
+def _packed(
+    place: Path,
+    fill: Callable[[Path], Filled],
+    codecs: Sequence[str],
+    progress: Progress,
+) -> Iterator[tuple[Filled, PackedImages]]:
+    """Pack a payload that has what a function fills it with, beside its ``snap.yaml``.
+
+    :param place: of the payload and its images.
+    :returns: what the function returns, and the images.
+    """
     advice = "Choose a directory that you can write to."
     with scratch_directory(place, resolution=advice) as scratch:
         tree = scratch / "tree"
         (tree / "meta").mkdir(parents=True)
         (tree / "meta/snap.yaml").write_text(_SNAP_YAML, encoding="utf-8")
-        yield scratch, tree
-
-
-@contextmanager
-def _packed(
-    tree: Path, codecs: Sequence[str], scratch: Path, progress: Progress
-) -> Iterator[PackedImages]:
-    with (
-        open_payload(tree) as payload,
-        packed_images(payload, codecs, scratch=scratch, progress=progress) as images,
-    ):
-        yield images
+        filled = fill(tree)
+        with (
+            open_payload(tree) as payload,
+            packed_images(payload, codecs, scratch=scratch, progress=progress) as made,
+        ):
+            yield filled, made
 
 
 def _measure_storage(
     request: CalibrationRequest, fill: BlockCost, progress: Progress
 ) -> tuple[StorageCosts, bool]:
     """Return what storage takes, and whether it is memory."""
-    with _tree(request.storage) as (scratch, tree):
+
+    def fill_tree(tree: Path) -> dict[str, int]:
         try:
-            sizes = write_noise(tree, request.blocks)
+            return write_noise(tree, request.blocks)
         except OSError as error:
             message = f"Cannot write to {str(request.storage)!r}: {error.strerror}"
             raise StorageError(
                 message, resolution="Choose another directory with --storage DIR."
             ) from error
-        with _packed(tree, ("none",), scratch, progress) as images:
-            image = images.paths["none"]
-            seconds = _time_storage(image, sizes, request.rounds, progress)
+
+    with _packed(request.storage, fill_tree, ("none",), progress) as (sizes, images):
+        image = images.paths["none"]
+        counts = {name: block_count(size_bytes) for name, size_bytes in sizes.items()}
+        seconds = np.empty((request.rounds, len(sizes)))
+        for number in range(request.rounds):
+            progress(f"Reading from storage (round {number + 1} of {request.rounds})")
             drop_caches()
-            in_memory = storage_of(image) == "memory"
+            seconds[number] = time_round({"none": image}, counts, seed=number)["none"]
+        drop_caches()
+        in_memory = storage_of(image) == "memory"
     return fit_storage(tuple(sizes.values()), seconds, fill), in_memory
 
 
@@ -267,18 +276,6 @@ def write_noise(directory: Path, count: int) -> dict[str, int]:
     for name, size_bytes in sizes.items():
         (directory / name).write_bytes(chance.randbytes(size_bytes))
     return sizes
-
-
-def _time_storage(
-    image: Path, sizes: Mapping[str, int], rounds: int, progress: Progress
-) -> Floats:
-    counts = {name: block_count(size_bytes) for name, size_bytes in sizes.items()}
-    seconds = np.empty((rounds, len(sizes)))
-    for number in range(rounds):
-        progress(f"Reading from storage (round {number + 1} of {rounds})")
-        drop_caches()
-        seconds[number] = time_round({"none": image}, counts, seed=number)["none"]
-    return seconds
 
 
 def _sources(

@@ -12,7 +12,6 @@ import errno
 import fcntl
 import os
 import platform
-import re
 import select
 import struct
 import threading
@@ -20,6 +19,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Literal
+
+from .mount import kernel_release
 
 CallName = Literal["read", "pread64", "execve", "execveat", "exit_group"]
 
@@ -74,11 +75,8 @@ def call_filter(
     machine: str | None = None, release: str | None = None
 ) -> CallFilter | None:
     """Return the filter for a machine, this one by default; None if it can't be."""
-    numbers = re.match(r"(\d+)\.(\d+)", release or platform.release())
     found = _ARCHITECTURES.get(machine or platform.machine())
-    if found is None or numbers is None:
-        return None
-    if (int(numbers[1]), int(numbers[2])) < _CAN_CONTINUE:
+    if found is None or kernel_release(release) < _CAN_CONTINUE:
         return None
     architecture, seccomp, calls = found
     count = len(calls)

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,14 +65,14 @@ def fit_costs(
             message, resolution=f"Time at least {MINIMUM_BLOCKS}, of several files."
         )
     noises = noise or {}
-    fill = _fit(_Rows.of(stored, use_stored_bytes=False), noises.get("none", 0.0))
+    fill = _fit(_rows(stored, use_stored_bytes=False), noises.get("none", 0.0))
     decompress = {}
     for codec in dict.fromkeys(block.codec for block in blocks):
         compressed = [
             block for block in blocks if block.codec == codec and block.compressed
         ]
         decompress[codec] = (
-            _fit(_Rows.of(compressed, less=fill), noises.get(codec, 0.0))
+            _fit(_rows(compressed, less=fill), noises.get(codec, 0.0))
             if len(compressed) >= MINIMUM_BLOCKS
             else NO_COST
         )
@@ -149,8 +150,7 @@ def least_squares(
     return best / scale
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Rows:
+class _Rows(NamedTuple):
     """Blocks as a table: features are (1, raw bytes, stored bytes).
 
     The seconds are to be explained; those of the whole read (``total_s``) say how much
@@ -160,44 +160,35 @@ class _Rows:
     features: Floats
     seconds: Floats
     total_s: Floats
-    groups: NDArray[np.int64]
-
-    @classmethod
-    def of(
-        cls,
-        blocks: Sequence[TimedBlock],
-        *,
-        less: BlockCost = NO_COST,
-        use_stored_bytes: bool = True,
-    ) -> _Rows:
-        """Return blocks as a table, the times without a cost that is known already."""
-        names = sorted({block.group for block in blocks})
-        total_s = np.array([block.median_s for block in blocks])
-        spent_s = [
-            block_seconds(
-                less, raw_bytes=block.raw_bytes, stored_bytes=block.stored_bytes
-            )
-            for block in blocks
-        ]
-        return cls(
-            features=np.array(
-                [
-                    (1.0, block.raw_bytes, use_stored_bytes * block.stored_bytes)
-                    for block in blocks
-                ]
-            ),
-            seconds=total_s - spent_s,
-            total_s=total_s,
-            groups=np.array([names.index(block.group) for block in blocks]),
-        )
+    groups: Floats
 
     def where(self, rows: NDArray[np.bool_]) -> _Rows:
-        return _Rows(
-            features=self.features[rows],
-            seconds=self.seconds[rows],
-            total_s=self.total_s[rows],
-            groups=self.groups[rows],
-        )
+        return _Rows(*(each[rows] for each in self))
+
+
+def _rows(
+    blocks: Sequence[TimedBlock],
+    *,
+    less: BlockCost = NO_COST,
+    use_stored_bytes: bool = True,
+) -> _Rows:
+    """Return blocks as a table, the times without a cost that is known already."""
+    names = sorted({block.group for block in blocks})
+    total_s = np.array([block.median_s for block in blocks])
+    spent_s = [
+        block_seconds(less, raw_bytes=block.raw_bytes, stored_bytes=block.stored_bytes)
+        for block in blocks
+    ]
+    features = [
+        (1.0, block.raw_bytes, use_stored_bytes * block.stored_bytes)
+        for block in blocks
+    ]
+    return _Rows(
+        features=np.array(features),
+        seconds=total_s - spent_s,
+        total_s=total_s,
+        groups=np.array([float(names.index(block.group)) for block in blocks]),
+    )
 
 
 def _fit(rows: _Rows, noise: float) -> BlockCost:
@@ -244,7 +235,7 @@ def _left_out_ratios(rows: _Rows) -> Iterator[float]:
     groups = rows.groups
     names, counts = np.unique(groups, return_counts=True)
     if len(names[counts >= MINIMUM_BLOCKS]) < 2:  # noqa: PLR2004 # one in, one out
-        groups = chance.permutation(len(groups)) % 4
+        groups = (chance.permutation(len(groups)) % 4).astype(np.float64)
         names, counts = np.unique(groups, return_counts=True)
     for name, count in zip(names, counts, strict=True):
         others = groups != name

@@ -105,7 +105,6 @@ class Watch:
         self._drawn_s = self._settled_s = 0.0
         self._read_bytes = 0
         self.name = event.name
-        self.due_s = event.due_s
         self.window: WindowEnd | None = None
         self.cpu_s: tuple[float, float] | None = None
 
@@ -140,7 +139,7 @@ class Watch:
 
     def next_look_s(self, elapsed_s: float) -> float:
         """Return when to look again whatever happens, in seconds from the start."""
-        due_s = math.inf if self.due_s is None else self.due_s
+        due_s = math.inf if self._event.due_s is None else self._event.due_s
         return due_s if self._seen == "none" else min(due_s, elapsed_s + LOOK_S)
 
     def _look(self, sight: WindowSight, state: LaunchState) -> None:
@@ -192,7 +191,10 @@ def event_named(text: str, display: str | None = None) -> LaunchEvent:
         return LaunchEvent(
             name=f"seconds:{value:g}", missed="didn't run that long", due_s=value
         )
-    return EXITED if value is None else output_line(value)
+    if value is None:
+        return EXITED
+    missed = f"printed no line with {value!r}"
+    return LaunchEvent(name=f"output:{value}", missed=missed, text=value)
 
 
 def usual_event(
@@ -219,24 +221,19 @@ def window_mapped(display: str | None = None) -> LaunchEvent:
     )
 
 
-def output_line(text: str) -> LaunchEvent:
-    """Return the event of a printed line that holds a text."""
-    return LaunchEvent(
-        name=f"output:{text}", missed=f"printed no line with {text!r}", text=text
-    )
+_DOUBTS: dict[WindowEnd, str] = {
+    "reading": (
+        f"The app went on reading for {READING_MAX_S:g} s after it had drawn its "
+        "window; what it read later doesn't count (--until seconds:TIME ends a launch "
+        "later)"
+    ),
+    "blank": (
+        "The app's window stayed blank, of one color, up to the time limit "
+        "(--until seconds:TIME or output:TEXT ends a launch sooner)"
+    ),
+}
 
 
 def window_doubt(window: WindowEnd | None) -> str | None:
     """Return what a recording that a window ended leaves open, in words."""
-    if window == "reading":
-        return (
-            f"The app went on reading for {READING_MAX_S:g} s after it had drawn its "
-            "window; what it read later doesn't count (--until seconds:TIME ends a "
-            "launch later)"
-        )
-    if window == "blank":
-        return (
-            "The app's window stayed blank, of one color, up to the time limit "
-            "(--until seconds:TIME or output:TEXT ends a launch sooner)"
-        )
-    return None
+    return None if window is None else _DOUBTS.get(window)

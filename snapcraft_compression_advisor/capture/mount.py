@@ -320,15 +320,20 @@ def ubuntu_read_ahead(
                 setting.write_text(f"{before}\n", encoding="ascii")
 
 
+def kernel_release(text: str | None = None) -> tuple[int, int]:
+    """Return the first two numbers of this kernel's release, or of another's text."""
+    numbers = re.match(r"(\d+)\.(\d+)", text or platform.release())
+    return (int(numbers[1]), int(numbers[2])) if numbers else (0, 0)
+
+
 def running_kernel(root: Path = Path("/")) -> KernelProfile:
     """Return what can be known of the running kernel, from files below a root."""
     release = platform.release()
-    version = re.match(r"\d+\.\d+", release)
     options, where = _options(root, release)
     modes = (mode for option, mode in _FILE_MODES.items() if option in options)
     kinds = (kind for option, kind in _DECOMPRESSORS.items() if option in options)
     return KernelProfile(
-        versions=version[0] if version else "unknown",
+        versions="{}.{}".format(*kernel_release()),
         file_mode=next(modes, "unknown"),
         decompressors=next(kinds, "unknown"),
         source=f"kernel: measured; Linux {release}, its options from {where}"

@@ -35,6 +35,7 @@ _START_ADVICE = (
     "Check whether it starts on its own. Allow more time "
     "(--timeout), or wait for another event (--until)."
 )
+_SIGNALS = {int(each): each.name for each in signal.Signals}
 _BY_SIGNAL = 128
 """Plus the number of a signal: the status of a shell or bubblewrap whose program was
 ended by it (bash(1), EXIT STATUS)."""
@@ -189,10 +190,10 @@ class Observer:
         if self._quota is not None and (refused := _NOT_STARTED.fullmatch(lines)):
             raise not_started(self._name, refused["reason"])
         if status < 0:
-            how = f"was ended by {_signal_name(-status) or f'signal {-status}'}"
+            how = f"was ended by {_SIGNALS.get(-status, f'signal {-status}')}"
         else:
             how = f"ended with status {status}"
-            if status > _BY_SIGNAL and (name := _signal_name(status - _BY_SIGNAL)):
+            if name := _SIGNALS.get(status - _BY_SIGNAL):
                 how += f" ({_BY_SIGNAL} + {name})"
         message = f"{self._name!r} {how}"
         if not self._event.exits:
@@ -237,10 +238,3 @@ def _advice(lines: Sequence[str], root: Path, *, is_isolated: bool) -> str:
             "read-only: have it write below $SNAP_DATA, $SNAP_USER_DATA or $HOME."
         )
     return _START_ADVICE
-
-
-def _signal_name(number: int) -> str | None:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return None

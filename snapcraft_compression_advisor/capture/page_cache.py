@@ -7,12 +7,12 @@ brings inodes and directories into the caches only.
 from __future__ import annotations
 
 import ctypes
-import errno
 import mmap
 import os
 import stat
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Literal
 
@@ -42,8 +42,6 @@ For a read of a whole block ``squashfs_readahead`` (Linux's ``fs/squashfs/file.c
 rounds up to two, and the next block would be read as well.
 """
 
-_OPEN_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
-_NO_SUCH_FILE = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}
 _OVERFLOW_USER = 65534
 """Owner of files whose user a namespace doesn't have (``overflowuid``)."""
 _USER_MAP = Path("/proc/self/uid_map")
@@ -95,13 +93,10 @@ def evict(root: Path, inventory: Inventory) -> None:
     try:
         _write_back(root)
         for entry in named_files(inventory):
-            descriptor = os.open(f"{root}/{entry.path}", _OPEN_FLAGS)
-            try:
+            with _opened(f"{root}/{entry.path}") as descriptor:
                 os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
                 if resident_pages(descriptor).any():
                     left.append(entry.path)
-            finally:
-                os.close(descriptor)
     except OSError as error:
         message = f"Cannot evict {str(root)!r} from the page cache: {error.strerror}"
         raise StorageError(message, resolution="Check the disk.") from error
@@ -117,11 +112,19 @@ def evict(root: Path, inventory: Inventory) -> None:
 
 def _write_back(directory: Path) -> None:
     """Write a directory's file system back to its disk: dirty pages stay cached."""
-    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
+    with _opened(str(directory.resolve())) as descriptor:
         if _LIBC.syncfs(descriptor):
             code = ctypes.get_errno()
             raise OSError(code, os.strerror(code))
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[int]:
+    """Open a file or directory, but no link, and yield its descriptor."""
+    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+    descriptor = os.open(path, flags)
+    try:
+        yield descriptor
     finally:
         os.close(descriptor)
 
@@ -256,14 +259,11 @@ def named_files(inventory: Inventory) -> Iterator[Entry]:
 
 def _resident_ranges(path: str) -> tuple[tuple[int, int], ...]:
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
-        try:
+        with _opened(path) as descriptor:
             if not _may_see(os.fstat(descriptor), path):  # all would seem resident
                 message = "Only root can see which parts of a file are in memory"
                 raise ToolError(message, resolution="Run the command as root.")
             return block_ranges(resident_pages(descriptor))
-        finally:
-            os.close(descriptor)
     except OSError as error:
         message = f"Cannot read the cache state of {path!r}: {error.strerror}"
         raise StorageError(
@@ -332,7 +332,10 @@ def replay(root: Path, files: Iterable[LaunchFile]) -> float:
     start = time.perf_counter()
     try:
         for file in files:
-            _read_blocks(f"{root}/{file.path}", file, buffer)
+            path = f"{root}/{file.path}"
+            with suppress(FileNotFoundError, NotADirectoryError):
+                if stat.S_ISREG(os.lstat(path).st_mode):
+                    _read_blocks(path, file, buffer)
     except OSError as error:
         message = f"Cannot read from the mount {str(root)!r}: {error.strerror}"
         raise StorageError(
@@ -342,15 +345,7 @@ def replay(root: Path, files: Iterable[LaunchFile]) -> float:
 
 
 def _read_blocks(path: str, file: LaunchFile, buffer: memoryview) -> None:
-    try:
-        descriptor = os.open(path, _OPEN_FLAGS)
-    except OSError as error:
-        if error.errno in _NO_SUCH_FILE:
-            return
-        raise
-    try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return
+    with _opened(path) as descriptor:
         # A read then brings in what it asks for, without reading on.
         os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_RANDOM)
         for first, last in file.blocks:
@@ -359,5 +354,3 @@ def _read_blocks(path: str, file: LaunchFile, buffer: memoryview) -> None:
                 if not os.preadv(descriptor, [buffer], offset):
                     return
                 os.preadv(descriptor, [buffer[: mmap.PAGESIZE]], offset + len(buffer))
-    finally:
-        os.close(descriptor)

@@ -18,7 +18,6 @@ from __future__ import annotations
 import contextlib
 import mmap
 import os
-import platform
 import re
 import threading
 from collections.abc import Iterable, Iterator
@@ -31,7 +30,7 @@ from numpy.typing import NDArray
 from ..codecs.codec import DATA_BLOCK_BYTES
 from ..payload.inventory import Inventory
 from .call_notices import HeldCall
-from .mount import UBUNTU_READ_AHEAD_KB
+from .mount import UBUNTU_READ_AHEAD_KB, kernel_release
 from .page_cache import named_files
 
 _PROC = Path("/proc")
@@ -274,10 +273,7 @@ def _touches(mapping: _Mapping, pages: NDArray[np.intp]) -> Iterator[Touch]:
 
 def reads_code_forward(release: str | None = None) -> bool:
     """Return how this kernel, or another release, reads around faults in code."""
-    numbers = re.match(r"(\d+)\.(\d+)", release or platform.release())
-    return numbers is not None and (int(numbers[1]), int(numbers[2])) >= (
-        _READS_CODE_FORWARD
-    )
+    return kernel_release(release) >= _READS_CODE_FORWARD
 
 
 def mount_blocks(

@@ -15,9 +15,9 @@ import posixpath
 import re
 import shlex
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from ..codecs.codec import DATA_BLOCK_BYTES
@@ -146,13 +146,8 @@ class _Recorder:
         with exec_trace() as traced:
             launched = time_launch(self._request, _ANYWHERE, _ANYWHERE, frozen=look)
             text = traced() if names_our_processes() else ""
-        parts = launch_parts(
-            exec_events(text),
-            pid=launched.pid,
-            started_s=launched.started_s,
-            app=self._snap.payload.snap.apps[self._request.app],
-        )
-        return launched, parts, payloads
+        app = self._snap.payload.snap.apps[self._request.app]
+        return launched, launch_parts(text, launched, app), payloads
 
     def _resident(
         self, snap: MountedSnap, before: Sequence[ProfileFile] = ()
@@ -191,15 +186,6 @@ def _payload(snap: MountedSnap, files: tuple[ProfileFile, ...]) -> ProfilePayloa
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Exec:
-    """A process becomes another program, at a time of the monotonic clock."""
-
-    pid: int
-    program: str
-    at_s: float
-
-
 @contextmanager
 def exec_trace(
     places: tuple[Path, ...] = _TRACING,
@@ -211,15 +197,12 @@ def exec_trace(
     """
     with ExitStack() as stack:
         signals = stack.enter_context(deferred_signals())
-        instance: Path | None = None
+        lines: Callable[[], str] = str
         with suppress(OSError, StorageError):
-            instance = _started_trace(stack, places)
+            trace = _started_trace(stack, places) / "trace"
+            lines = partial(trace.read_text, errors="replace")
         with signals.delivered():
-            yield (
-                lambda: (
-                    (instance / "trace").read_text(errors="replace") if instance else ""
-                )
-            )
+            yield lines
 
 
 def _started_trace(stack: ExitStack, places: tuple[Path, ...]) -> Path:
@@ -241,14 +224,6 @@ def _end_trace(instance: Path) -> None:
         instance.rmdir()  # the kernel switches its events off
 
 
-def exec_events(text: str) -> tuple[Exec, ...]:
-    """Return which process became what, in order, from the kernel's trace."""
-    return tuple(
-        Exec(int(each["pid"]), each["program"], float(each["at"]))
-        for each in _EXEC.finditer(text)
-    )
-
-
 def names_our_processes(namespace: Path = Path("/proc/self/ns/pid")) -> bool:
     """Return whether the kernel's events have the process ids that this process sees.
 
@@ -257,44 +232,40 @@ def names_our_processes(namespace: Path = Path("/proc/self/ns/pid")) -> bool:
     return namespace.stat().st_ino == _INITIAL_PID_NAMESPACE
 
 
-def launch_parts(
-    execs: Iterable[Exec], *, pid: int, started_s: float, app: App
-) -> tuple[RecordedPart, ...]:
+def launch_parts(trace: str, launched: Launched, app: App) -> tuple[RecordedPart, ...]:
     """Return the parts of a launch by their beginning.
 
-    :param execs: of any processes, in order.
-    :param pid: of ``snap run``.
-    :param started_s: when that was started, on the monotonic clock.
+    :param trace: the kernel's lines, of any processes, in order.
+    :param launched: of ``snap run``.
     :return: those that were seen, none if nothing was.
     """
     found: dict[LaunchPart, RecordedPart] = {}
-    launched = (each for each in execs if each.at_s >= started_s)
-    for each, part in _parts(launched, pid, app):
-        # Starting the first program is its part too.
-        start_s = round(each.at_s - started_s, 4) if found else 0.0
-        found.setdefault(
-            part, RecordedPart(part=part, program=each.program, start_s=start_s)
-        )
+    for match in _EXEC.finditer(trace):
+        after_s, program = float(match["at"]) - launched.started_s, match["program"]
+        is_first = int(match["pid"]) == launched.pid
+        part = _part_of(program, app, is_first=is_first, begun=found)
+        if after_s >= 0 and part is not None and part not in found:
+            # Starting the first program is its part too.
+            start_s = round(after_s, 4) if found else 0.0
+            found[part] = RecordedPart(part=part, program=program, start_s=start_s)
     return tuple(found.values())
 
 
-def _parts(
-    execs: Iterable[Exec], pid: int, app: App
-) -> Iterator[tuple[Exec, LaunchPart]]:
-    """Yield who begins what; a command-chain may start the app as another process."""
-    command: list[str] = []
+def _part_of(
+    program: str, app: App, *, is_first: bool, begun: Container[LaunchPart]
+) -> LaunchPart | None:
+    """Return what part a program begins, which has the first process or another.
+
+    A command-chain may start the app as another process.
+    """
+    if "snap-exec" not in begun:
+        return _SNAPD.get(posixpath.basename(program)) if is_first else None
+    if _is_one_of(program, app.command_chain):
+        return "command-chain"
     with suppress(ValueError):
-        command = shlex.split(app.command or "")[:1]
-    is_sandboxed = False
-    for each in execs:
-        part = _SNAPD.get(posixpath.basename(each.program))
-        if part is not None and each.pid == pid and not is_sandboxed:
-            is_sandboxed = part == "snap-exec"
-            yield each, part
-        elif is_sandboxed and _is_one_of(each.program, app.command_chain):
-            yield each, "command-chain"
-        elif is_sandboxed and _is_one_of(each.program, command):
-            yield each, "app"
+        if _is_one_of(program, shlex.split(app.command or "")[:1]):
+            return "app"
+    return None
 
 
 def _is_one_of(program: str, paths: Iterable[str]) -> bool:

@@ -20,7 +20,6 @@ from ..core.result_store import SUFFIX, cache_directory, keep_result
 from ..core.units import MIB
 from ..launch.launch_set import has_desktop_file, select_apps
 from ..launch.profile import PROFILE, LaunchProfile, profile_text
-from ..payload.inventory import Entry
 from ..payload.snap_yaml import COMPONENT_TYPE
 from ..payload.source import Payload, open_payload
 from ..settings.parts import Recording
@@ -131,7 +130,14 @@ def payload_digest(payload: Payload) -> str:
             raise StorageError(message, resolution="Check the disk.") from error
         return whole.hexdigest()
     for entry in payload.inventory.entries.values():
-        whole.update(_entry_digest(payload, entry))
+        what = (entry.path, entry.kind.name, entry.mode, entry.size_bytes)
+        whole.update(json.dumps([*what, entry.link_target]).encode())
+        if entry.kind is EntryKind.FILE:
+            for start, end in payload.data_ranges(entry.path):
+                whole.update(b"%d %d\n" % (start, end))
+                for offset in range(start, end, _READ_BYTES):
+                    length = min(_READ_BYTES, end - offset)
+                    whole.update(payload.read(entry.path, offset=offset, length=length))
     return whole.hexdigest()
 
 
@@ -143,18 +149,6 @@ def _beside_digests(within: Isolation) -> Iterator[tuple[str, str]]:
     for place, directory in beside.items():
         with open_payload(directory) as other:
             yield place, payload_digest(other)
-
-
-def _entry_digest(payload: Payload, entry: Entry) -> bytes:
-    content = hashlib.sha256()
-    if entry.kind is EntryKind.FILE:
-        for start, end in payload.data_ranges(entry.path):
-            content.update(b"%d %d\n" % (start, end))
-            for offset in range(start, end, _READ_BYTES):
-                length = min(_READ_BYTES, end - offset)
-                content.update(payload.read(entry.path, offset=offset, length=length))
-    what = (entry.path, entry.kind.name, entry.mode, entry.size_bytes)
-    return json.dumps([*what, entry.link_target, content.hexdigest()]).encode()
 
 
 class _Launch:

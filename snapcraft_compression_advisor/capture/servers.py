@@ -38,10 +38,9 @@ _COOKIE_BYTES = 16
 DBUS_DAEMON = "dbus-daemon"
 """Of the package of that name, or of ``dbus`` in releases before 2022."""
 _SOCKET = "bus"
-_PATH_MAX_BYTES = 107
-"""Of a socket's path (unix(7), ``sun_path``)."""
-_NAMES_BYTES = 60
-"""For the names of the directory and the socket in it."""
+_SOCKETS = Path("/tmp")  # noqa: S108 # of a random name in it
+"""Where X servers have theirs, too: a socket's path has up to 107 bytes (unix(7)), and
+that of TMPDIR may be longer."""
 _BUS_CONFIGURATION = """\
 <busconfig>
   <type>session</type>
@@ -146,13 +145,11 @@ def session_bus() -> Iterator[Path | None]:
     if shutil.which(DBUS_DAEMON) is None:
         yield None
         return
-    too_long = len(tempfile.gettempdir()) > _PATH_MAX_BYTES - _NAMES_BYTES
-    with private_server(
-        DBUS_DAEMON,
-        _bus_words,
-        resolution="Remove dbus-daemon: launches then have no bus.",
-        place=Path("/tmp") if too_long else None,  # noqa: S108 # of a random name
-    ) as (_, directory):
+    advice = "Remove dbus-daemon: launches then have no bus."
+    with private_server(DBUS_DAEMON, _bus_words, resolution=advice, place=_SOCKETS) as (
+        _,
+        directory,
+    ):
         yield directory / _SOCKET
 
 

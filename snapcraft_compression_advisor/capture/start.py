@@ -71,7 +71,7 @@ class Command:
         directory; needs root.
     :param expands: whether references to variables in the words are replaced, as
         snapd does with those of snap.yaml.
-    :param traced_by: words of an strace to start it with, its log's path last.
+    :param traced_by: words of an strace to start it with, if it is isolated.
     :param installed: whether snapd makes its surroundings: words and environment are
         taken as they are.
     """
@@ -115,8 +115,6 @@ class Launched(RunTime):
     """
 
     event: str
-    user_s: float
-    system_s: float
     pid: int = 0
     started_s: float = 0.0
     window: WindowEnd | None = None
@@ -259,14 +257,8 @@ def start_request(
         environment["XAUTHORITY"] = str(authority)
     if display is not None:
         environment["DISPLAY"] = display
-    words = _expanded(command, {**environment, "SNAP": snap})
-    if command.traced_by:
-        # The libraries of the payload are not for the tracer.
-        added = {key: environment.pop(key) for key in command.environment}
-        options = (f"-E{key}={value}" for key, value in added.items())
-        words = [*command.traced_by, *options, "--", *words]
     return StartRequest(
-        words=tuple(words),
+        words=tuple(_expanded(command, {**environment, "SNAP": snap})),
         environment=environment,
         directory=environment["HOME"],
         new_root=root.absolute() if command.chroot else None,

@@ -55,7 +55,7 @@ def _add_pack_hook(app: Application, find_advisor: FindAdvisor) -> None:
 
 def _add_build_plugin(_app: Application, _find_advisor: FindAdvisor) -> None:
     plugins = importlib.import_module("craft_parts.plugins")
-    module = importlib.import_module(f"{_HERE}.build_plugin")
+    module = importlib.import_module(f"{_HERE}.project")
     plugins.register({PLUGIN: module.AdvisorPlugin})
 
 
@@ -68,14 +68,14 @@ def _wrap_pack_functions(_app: Application, find_advisor: FindAdvisor) -> None:
 
 
 def _add_extension(_app: Application, _find_advisor: FindAdvisor) -> None:
-    module = importlib.import_module(f"{_HERE}.extension")
+    module = importlib.import_module(f"{_HERE}.snapcraft_classes")
     _snapcraft("extensions.registry").register(
         PLUGIN, module.CompressionAdvisorExtension
     )
 
 
 def _add_linter(_app: Application, find_advisor: FindAdvisor) -> None:
-    module = importlib.import_module(f"{_HERE}.linter")
+    module = importlib.import_module(f"{_HERE}.snapcraft_classes")
     linter = module.compression_linter(find_advisor)
     _snapcraft("linters.linters").LINTERS[LINTER_NAME] = linter
     module.wrap_lint_command(_snapcraft("commands.lint").LintCommand, linter)

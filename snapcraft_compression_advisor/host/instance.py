@@ -29,7 +29,6 @@ INSTANCE_DIR = PurePosixPath("/opt/snapcraft-compression-advisor")
 
 _UNADVISED = "unadvised"
 _SITE_DIRECTORIES = frozenset({"site-packages", "dist-packages"})
-_ENVIRONMENT_FILE = "/etc/environment"
 _UNMOUNTED = (
     "the build instance doesn't have it, because its Python may differ: name a "
     f"directory that 'pip install --target' filled for it in {INSTANCE_PATH_VARIABLE}"
@@ -165,9 +164,6 @@ def _mount(instance: craft_providers.Executor) -> bool:
         raise FileNotFoundError(message)
     instance.mount(host_source=directory, target=INSTANCE_DIR)
     emit.debug(f"The compression advisor is mounted from {directory}")
-    # Left by a version that had this in the instance's environment: shells read it.
-    line = f"{VARIABLE}={INSTANCE_DIR}".replace("/", "\\/")
-    instance.execute_run(["sed", "-i", f"/^{line}$/d", _ENVIRONMENT_FILE], check=False)
     return True
 
 

@@ -1,4 +1,7 @@
-"""The project that is packed, as far as the advisor needs it."""
+"""The project that is packed, as far as the advisor needs it, and its settings' part.
+
+That is the part of the build plugin ``compression-advisor``, which builds nothing.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+
+import pydantic
+from craft_parts.plugins import Plugin, PluginProperties
 
 from ..core.errors import AdvisorError, NoInputError
 from ..core.terminal import emit
@@ -18,9 +24,11 @@ from ..project.project_file import find_project_file, read_project_file
 from ..settings.file import find_policy_file
 from ..settings.load import (
     PLUGIN,
+    SETTINGS,
     LoadedSettings,
     environment_policy,
     load_settings,
+    part_policy,
     plugin_policy,
 )
 from .guard import SettingsError
@@ -157,3 +165,59 @@ def project_parts(services: Any) -> Parts:
     except Exception as error:  # noqa: BLE001 # as above
         emit.debug(f"No parts are known: {error}")
         return {}
+
+
+class _Checked(PluginProperties, frozen=True):
+    """The settings, checked as those of the policy file are."""
+
+    plugin: Literal["compression-advisor"] = "compression-advisor"
+    source: str | None = None
+
+    @pydantic.model_validator(mode="before")
+    @classmethod
+    def _check_settings(cls, data: object) -> object:
+        if isinstance(data, dict):
+            try:
+                part_policy(data)
+            except AdvisorError as error:
+                said = [str(error), *([error.resolution] if error.resolution else [])]
+                raise ValueError(". ".join(said)) from error
+        return data
+
+    @classmethod
+    def get_build_properties(cls) -> list[str]:
+        """Return none: no setting changes what is built."""
+        return []
+
+
+# Their types are loose: what is wrong with a value is said by the model of settings,
+# in the same words wherever they come from.
+_PROPERTIES: dict[str, Any] = {
+    f"{PLUGIN}-{name}".replace("-", "_"): (Any, None) for name in SETTINGS
+}
+AdvisorPluginProperties = pydantic.create_model(
+    "AdvisorPluginProperties", __base__=_Checked, **_PROPERTIES
+)
+
+
+class AdvisorPlugin(Plugin):
+    """Builds nothing."""
+
+    properties_class = AdvisorPluginProperties
+    supports_strict_mode = True
+
+    def get_build_snaps(self) -> set[str]:
+        """Need no snap."""
+        return set()
+
+    def get_build_packages(self) -> set[str]:
+        """Need no package."""
+        return set()
+
+    def get_build_environment(self) -> dict[str, str]:
+        """Need no variable."""
+        return {}
+
+    def get_build_commands(self) -> list[str]:
+        """Run nothing."""
+        return []

@@ -112,18 +112,6 @@ def test_apply_keeps_what_the_publisher_declared(tmp_path: Path) -> None:
     assert any("which snapcraft.yaml declares" in line for line in ran.lines)
 
 
-def test_apply_overrides_what_is_declared_where_the_settings_say_so(
-    tmp_path: Path,
-) -> None:
-    folder = make_project(
-        tmp_path / "project",
-        keys="compression: xz",
-        policy=with_mode("apply", "override-declared: true"),
-    )
-    run_host_app(folder, "pack")
-    assert codecs_of(folder) == {"hello.snap": "lzo"}
-
-
 @pytest.mark.parametrize("package", ["artifacts", "whole"])
 def test_write_leaves_nothing_but_the_keys(tmp_path: Path, package: str) -> None:
     folder = make_project(
@@ -137,15 +125,6 @@ def test_write_leaves_nothing_but_the_keys(tmp_path: Path, package: str) -> None
     assert added == ["compression: lzo", "    compression: xz"]
     assert [line for line in after if "compression" not in line] == before
     assert codecs_of(folder) == {"hello+more.comp": "xz", "hello.snap": "lzo"}
-
-
-def test_write_has_nothing_to_do_the_second_time(tmp_path: Path) -> None:
-    folder = make_project(tmp_path / "project", policy=with_mode("write"))
-    run_host_app(folder, "pack")
-    written = project_file(folder).read_bytes()
-    ran = run_host_app(folder, "pack")
-    assert any(f"{ADVICE}KEEP 'compression: lzo'" in line for line in ran.lines)
-    assert project_file(folder).read_bytes() == written
 
 
 def test_write_says_what_it_cannot_do_and_the_pack_goes_on(tmp_path: Path) -> None:
@@ -204,14 +183,6 @@ def test_enforce_stops_even_where_the_package_is_up_to_date(tmp_path: Path) -> N
     assert run_host_app(folder, "pack").status == 0
     write_policy(folder, with_mode("enforce"))
     assert run_host_app(folder, "pack").status == 1
-
-
-def test_enforce_lets_pass_what_keeps_the_policy(tmp_path: Path) -> None:
-    folder = make_project(
-        tmp_path / "project", keys="compression: lzo", policy=with_mode("enforce")
-    )
-    assert run_host_app(folder, "pack").status == 0
-    assert codecs_of(folder) == {"hello.snap": "lzo"}
 
 
 def test_enforce_stops_where_a_budget_is_broken(tmp_path: Path) -> None:
@@ -312,13 +283,6 @@ def test_the_command_advises_on_what_was_built(tmp_path: Path) -> None:
     assert "No known launch reads these files." in component.lines
     built = run_host_app(folder, "compression-advice", "hello.snap")
     assert any("(now: packed with xz)" in line for line in built.lines)
-
-
-def test_the_command_says_where_nothing_was_built(tmp_path: Path) -> None:
-    folder = make_project(tmp_path / "project")
-    ran = run_host_app(folder, "compression-advice")
-    assert ran.status == 66
-    assert "Nothing to analyse" in ran.output
 
 
 def test_the_command_sets_the_key(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import select
 import signal
 import subprocess
 import sys
@@ -148,23 +147,6 @@ def test_profile_of_another_payload_is_bad_data(
     assert "contains none of the files in the launch profile" in result.stderr
 
 
-def test_profile_and_command_exclude_each_other(
-    small_prime: Path, profile: Path, scratch: Path
-) -> None:
-    result = advisor(
-        "measure", small_prime, "--launch-profile", profile, *READ_TEXT,
-        TMPDIR=str(scratch),
-    )  # fmt: skip
-    assert result.returncode == 64
-
-
-@pytest.mark.parametrize("runs_text", ["0", "-1", "many", "1.5"])
-def test_runs_are_a_whole_number(small_prime: Path, runs_text: str) -> None:
-    result = advisor("measure", small_prime, f"--runs={runs_text}")
-    assert result.returncode == 64
-    assert "whole number" in result.stderr
-
-
 @pytest.mark.parametrize("codec", ["xz", "none"])
 def test_full_disk_is_a_storage_error(
     small_prime: Path, profile: Path, scratch: Path, codec: str
@@ -220,30 +202,3 @@ def test_interruption_leaves_nothing_behind(
         rest = process.stderr.read()
         assert process.wait() == 128 + interruption, rest
     assert "Traceback" not in rest
-
-
-def test_interrupted_launch_of_a_command_leaves_nothing_behind(
-    small_prime: Path, scratch: Path, tmp_path: Path
-) -> None:
-    started = tmp_path / "started"
-    os.mkfifo(started)
-    script = f"echo > {started}; exec tail -f $SNAP/usr/share/data/text"
-    with subprocess.Popen(
-        [sys.executable, "-m", "snapcraft_compression_advisor", "measure",
-         str(small_prime), "--unconfined", "--codec", "xz", "--until", "exit", "--",
-         "sh", "-c", script],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "TMPDIR": str(scratch)},
-    ) as process:  # fmt: skip
-        # Open for writing as well: no launch that fails has this wait for a writer.
-        opened, end = os.open(started, os.O_RDWR), os.pidfd_open(process.pid)
-        ready, _, _ = select.select([opened, end], [], [], 120)
-        os.close(opened)
-        os.close(end)
-        process.send_signal(signal.SIGINT)
-        assert process.stderr is not None
-        rest = process.stderr.read()
-        assert process.wait() == 130, rest
-    assert ready == [opened]

@@ -137,15 +137,6 @@ def test_home_that_is_named_is_kept(prime: Path, scratch: Path, tmp_path: Path) 
 
 
 @pytest.mark.mounts
-def test_command_of_the_host_may_read_the_payload(prime: Path, scratch: Path) -> None:
-    profile = recorded(
-        prime, scratch, "--", "head", "-q", "-c", "1",
-        "$SNAP/data/opened",
-    )  # fmt: skip
-    assert blocks(profile) == {"opened": ((0, 0),)}
-
-
-@pytest.mark.mounts
 def test_caches_dropped_by_somebody_else_are_noticed(
     prime: Path, scratch: Path
 ) -> None:

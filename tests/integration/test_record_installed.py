@@ -12,7 +12,7 @@ from snapcraft_compression_advisor.capture.installed import (
     installed_snap,
     snap_run,
 )
-from snapcraft_compression_advisor.capture.launch_event import output_line
+from snapcraft_compression_advisor.capture.launch_event import event_named
 from snapcraft_compression_advisor.capture.record_installed import (
     names_our_processes,
     record_installed,
@@ -51,7 +51,7 @@ def recorded(roots: SnapRoots, app: str, text: str) -> LaunchProfile:
         snap_run("launchy", app, program=roots.program) as command,
     ):
         request = LaunchRequest(
-            app=app, command=command, event=output_line(text), timeout_s=30
+            app=app, command=command, event=event_named(f"output:{text}"), timeout_s=30
         )
         return record_installed(snap, request, lambda _: None)
 

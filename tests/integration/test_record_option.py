@@ -6,7 +6,6 @@ import contextlib
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -246,26 +245,6 @@ def test_app_that_forks_away_is_recorded_and_ended(
     assert ran.returncode == 0, ran.stderr
     profile = read_profile(kept(variables)[0])
     assert "lib/client.py" in {file.path for file in profile.files}
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_interruption_leaves_nothing(
-    prime: Path, variables: dict[str, str], number: signal.Signals
-) -> None:
-    with subprocess.Popen(
-        [sys.executable, "-m", "snapcraft_compression_advisor", "advise", str(prime),
-         "--record", "--app", "slow"],
-        stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
-        env={**os.environ, **variables},
-    ) as process:  # fmt: skip
-        assert process.stderr is not None
-        for line in process.stderr:
-            if "Launching once" in line:
-                process.send_signal(number)
-                break
-        rest = process.stderr.read()
-        assert process.wait() == 128 + number, rest
-    assert kept(variables) == []
 
 
 def known_by(text: str) -> list[tuple[str, str]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +15,6 @@ from machine import no_right_to_mount
 from snapcraft_compression_advisor.capture.block_timing import (
     BlockPlace,
     Timings,
-    choose_blocks,
     standard_error,
     write_blocks,
 )
@@ -43,7 +41,6 @@ from snapcraft_compression_advisor.devices.device import (
     NO_COST,
     BlockCost,
     block_seconds,
-    scaled,
 )
 from timed_blocks import COSTS_S, FILL_S, make_blocks
 
@@ -105,11 +102,6 @@ def test_directory_without_files_is_no_input(tmp_path: Path) -> None:
         choose_sample(tmp_path, 30)
 
 
-def test_sample_that_is_not_there_is_no_input(tmp_path: Path) -> None:
-    with pytest.raises(NoInputError):
-        choose_sample(tmp_path / "gone", 30)
-
-
 def test_user_who_may_not_mount_gets_an_error(tmp_path: Path) -> None:
     request = CalibrationRequest(
         name="x", storage=tmp_path, sample=tmp_path, blocks=32, rounds=1
@@ -134,7 +126,7 @@ def test_one_round_tells_no_standard_error(
     rounds: int, expected: str, tmp_path: Path
 ) -> None:
     error = {"none": 0.01, "xz": 0.02}
-    timings = Timings(blocks=tuple(make_blocks()), spread=error, error=error)
+    timings = Timings(blocks=tuple(make_blocks()), error=error)
     request = CalibrationRequest(
         name="x", storage=tmp_path, sample=tmp_path, blocks=32, rounds=rounds
     )
@@ -199,34 +191,10 @@ def test_number_of_blocks_is_bounded(text: str) -> None:
         options(f"--blocks={text}")
 
 
-def test_numbers_within_bounds_are_taken() -> None:
-    assert options("--blocks", "32").blocks == 32
-    assert [options("--rounds", each).rounds for each in ("1", "100")] == [1, 100]
-
-
 @pytest.mark.parametrize("text", ["", "My machine", "a/b", "-x", "a" * 65, "a\n"])
 def test_name_that_no_profile_may_have_is_refused(text: str) -> None:
     with pytest.raises(Exception, match="lower-case letters"):
         _profile_name(text)
-
-
-def test_same_blocks_are_chosen_each_time(tmp_path: Path) -> None:
-    (tmp_path / "large").write_bytes(b"x" * (3 * BLOCK + 5))
-    (tmp_path / "small").write_bytes(b"y")
-    files = sorted(tmp_path.iterdir())
-    chosen = [
-        list(choose_blocks(files, group="g", count=60, chance=random.Random(3)))
-        for _ in range(2)
-    ]
-    assert chosen[0] == chosen[1]
-    assert len(chosen[0]) == 60
-    assert {place.index for place in chosen[0]} == {0, 1, 2, 3}
-    small = sum(place.path.name == "small" for place in chosen[0])
-    assert 5 <= small <= 15  # half of the third that goes by number
-
-
-def test_no_files_have_no_blocks() -> None:
-    assert not list(choose_blocks([], group="g", count=5, chance=random.Random(3)))
 
 
 def test_zeros_and_repeated_blocks_are_left_out(tmp_path: Path) -> None:
@@ -265,10 +233,6 @@ def test_known_costs_are_found_again() -> None:
     assert middles(costs.fill) == pytest.approx((*FILL_S, 0), rel=1e-6)
     for codec, expected in COSTS_S.items():
         assert middles(costs.decompress[codec]) == pytest.approx(expected, rel=1e-4)
-
-
-def test_uncompressed_image_adds_nothing() -> None:
-    assert fit_costs(make_blocks()).decompress["none"] == NO_COST
 
 
 def test_stored_blocks_count_as_fill_alone() -> None:
@@ -379,15 +343,3 @@ def test_weights_say_which_rows_count() -> None:
     features = np.array([[1.0], [1.0]])
     found = least_squares(features, np.array([1.0, 3.0]), np.array([3.0, 1.0]))
     assert found == pytest.approx([1.5])
-
-
-def test_negative_part_is_left_out_of_the_fit() -> None:
-    features = np.array([[1.0, 1.0], [1.0, 2.0], [1.0, 3.0]])
-    assert least_squares(features, np.array([3.0, 2.0, 1.0])) == pytest.approx([2, 0])
-
-
-def test_scaling_takes_the_middle_alone() -> None:
-    cost = fit_costs(make_blocks(group_error=0.2)).decompress["xz"]
-    double = scaled(cost, low=1, mid=2, high=4).raw_s_per_byte
-    mid = cost.raw_s_per_byte.mid
-    assert (double.low, double.mid, double.high) == (mid, 2 * mid, 4 * mid)

@@ -15,7 +15,6 @@ from snapcraft_compression_advisor.capture.launch_event import (
     EXITED,
     LaunchEvent,
     event_named,
-    output_line,
     usual_event,
     window_mapped,
 )
@@ -237,7 +236,7 @@ def test_command_keeps_its_own_options() -> None:
 
 @pytest.mark.usefixtures("said")
 def test_events_with_a_value() -> None:
-    assert choose("--until", "output:ready: go")[1] == output_line("ready: go")
+    assert choose("--until", "output:ready: go")[1] == event_named("output:ready: go")
     for text in ("1.5", "1.5s", "1500ms"):
         assert choose("--until", f"seconds:{text}")[1] == event_named("seconds:1.5")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import subprocess
 import sys
 from functools import partial
 from types import ModuleType, SimpleNamespace
@@ -128,7 +127,7 @@ def test_only_snapcraft_s_own_start_finds_it_there(
         SNAPCRAFT_COMPRESSION_ADVISOR_INSTANCE_PATH=str(target),
         SNAPCRAFT_COMPRESSION_ADVISOR_MODE="write",
     )
-    clean, pack, shell = made.executed
+    pack, shell = made.executed
     assert pack == (
         ["snapcraft", "pack"],
         {
@@ -138,21 +137,6 @@ def test_only_snapcraft_s_own_start_finds_it_there(
         },
     )
     assert shell == (["bash"], {})
-    assert clean[0][0] == "sed"
-    assert clean[0][-1] == "/etc/environment"
-
-
-def test_what_an_earlier_version_left_in_the_environment_is_removed(
-    target: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made = entered(
-        monkeypatch, Instance(), SNAPCRAFT_COMPRESSION_ADVISOR_INSTANCE_PATH=str(target)
-    )
-    file = tmp_path / "environment"
-    file.write_text(f"PATH=/bin\nPYTHONPATH={INSTANCE_DIR}\nPYTHONPATH=/mine\n")
-    command = made.executed[0][0]
-    subprocess.run([*command[:-1], file], check=True)
-    assert file.read_text() == "PATH=/bin\nPYTHONPATH=/mine\n"
 
 
 @pytest.mark.usefixtures("target")

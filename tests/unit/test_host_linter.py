@@ -32,7 +32,9 @@ def linter_module(
 ) -> ModuleType:
     del emitter  # no more than in place
     install_snapcraft(monkeypatch)
-    return importlib.import_module("snapcraft_compression_advisor.host.linter")
+    return importlib.import_module(
+        "snapcraft_compression_advisor.host.snapcraft_classes"
+    )
 
 
 def run(module: ModuleType, folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[Any]:

@@ -11,11 +11,11 @@ import pytest
 
 from host_doubles import install_snapcraft
 from snapcraft_compression_advisor.core.errors import BadDataError, NoInputError
-from snapcraft_compression_advisor.host.build_plugin import (
-    AdvisorPlugin,
+from snapcraft_compression_advisor.host.project import (
     AdvisorPluginProperties,
+    raw_parts,
+    read_host_project,
 )
-from snapcraft_compression_advisor.host.project import raw_parts, read_host_project
 from snapcraft_compression_advisor.payload.source import (
     ComponentDirectory,
     component_name,
@@ -109,7 +109,7 @@ def test_a_component_has_files_and_no_apps(tmp_path: Path) -> None:
 @pytest.fixture
 def made(monkeypatch: pytest.MonkeyPatch) -> type[Any]:
     install_snapcraft(monkeypatch)
-    name = "snapcraft_compression_advisor.host.extension"
+    name = "snapcraft_compression_advisor.host.snapcraft_classes"
     found: type[Any] = importlib.import_module(name).CompressionAdvisorExtension
     return found
 
@@ -165,12 +165,6 @@ def test_on_core22_the_yaml_as_written_comes_to_the_same(
     assert raw_parts(written) == document["parts"]
 
 
-def test_it_supports_every_base_with_a_pack_hook(made: type[Any]) -> None:
-    assert made.get_supported_bases() == ("core22", "core24", "core26")
-    assert "classic" in made.get_supported_confinement()
-    assert not made.is_experimental("core24")
-
-
 def test_it_has_a_property_for_every_setting() -> None:
     properties = set(AdvisorPluginProperties.model_properties())
     assert properties >= {f"{PLUGIN}-{key}" for key in SETTINGS}
@@ -199,15 +193,3 @@ def test_it_refuses_broken_settings_in_the_words_of_the_model(
         AdvisorPluginProperties.unmarshal({"plugin": PLUGIN, f"{PLUGIN}-{key}": value})
     assert said in str(raised.value)
     assert f"{PLUGIN}-{key}" in str(raised.value)
-
-
-def test_a_setting_makes_nothing_build_again() -> None:
-    assert AdvisorPluginProperties.get_build_properties() == []
-
-
-def test_it_builds_nothing() -> None:
-    plugin = AdvisorPlugin.__new__(AdvisorPlugin)
-    assert plugin.get_build_commands() == []
-    assert plugin.get_build_environment() == {}
-    assert plugin.get_build_packages() == set()
-    assert plugin.get_build_snaps() == set()

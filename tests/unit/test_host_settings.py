@@ -10,9 +10,11 @@ import pytest
 import snapcraft_compression_advisor_plugin as plugin
 from snapcraft_compression_advisor.core.errors import BadDataError
 from snapcraft_compression_advisor.host.advisor import Advisor
-from snapcraft_compression_advisor.host.build_plugin import AdvisorPluginProperties
 from snapcraft_compression_advisor.host.guard import SettingsError
-from snapcraft_compression_advisor.host.project import read_settings
+from snapcraft_compression_advisor.host.project import (
+    AdvisorPluginProperties,
+    read_settings,
+)
 from snapcraft_compression_advisor.project.project_file import PROJECT_FILES
 from snapcraft_compression_advisor.settings.file import (
     POLICY_FILE_NAMES,

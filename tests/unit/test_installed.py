@@ -16,8 +16,6 @@ from snapcraft_compression_advisor.capture.installed import (
     image_facts,
     split_app_name,
 )
-from snapcraft_compression_advisor.cli.command_texts import command_parser
-from snapcraft_compression_advisor.cli.record import RecordCommand
 from snapcraft_compression_advisor.core.errors import (
     NoInputError,
     ToolError,
@@ -83,11 +81,6 @@ def test_app_is_named_as_snap_run_takes_it(
     text: str, expected: tuple[str, str | None]
 ) -> None:
     assert split_app_name(text) == expected
-
-
-def test_command_line_gives_the_name_as_text() -> None:
-    parsed = command_parser(RecordCommand).parse_args(["--installed", "calc.editor"])
-    assert split_app_name(parsed.installed) == ("calc", "editor")
 
 
 @pytest.mark.parametrize("text", ["", "a/b", "../x", "x.snap.y", "a b", "x_", "-x\n"])

@@ -17,12 +17,11 @@ from snapcraft_compression_advisor.capture.launch_event import (
     window_mapped,
 )
 from snapcraft_compression_advisor.capture.record_installed import (
-    Exec,
-    exec_events,
     exec_trace,
     launch_parts,
     names_our_processes,
 )
+from snapcraft_compression_advisor.capture.start import Launched
 from snapcraft_compression_advisor.payload.snap_yaml import App
 
 if TYPE_CHECKING:
@@ -157,21 +156,24 @@ APP = App.model_validate(
         "command-chain": ["bin/launch", "$SNAP/bin/more"],
     }
 )
-TRACE = """\
-# tracer: nop
-#           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION
-            snap-71      [000] .....   100.250000: sched_process_exec: \
-filename=/usr/bin/snap pid=71 old_pid=71
-     snap update-72      [001] d..2.   100.500000: sched_process_exec: \
-filename=/usr/lib/snapd/snap confine pid=72 old_pid=72
-"""
+LINE = (
+    " snap update-{pid}  [001] d..2. {at}: sched_process_exec: "
+    "filename={program} pid={pid} old_pid={pid}\n"
+)
 
 
-def parts(*execs: tuple[int, str]) -> list[tuple[str, float]]:
-    """Return parts of processes that become a program every second from 100 s on."""
-    events = [Exec(pid, program, 100 + at) for at, (pid, program) in enumerate(execs)]
-    found = launch_parts(events, pid=7, started_s=100, app=APP)
-    return [(each.part, each.start_s) for each in found]
+def parts(
+    *execs: tuple[int, str], app: App = APP, first_s: float = 100
+) -> list[tuple[str, float]]:
+    """Return parts of processes that become a program every second, from 100 s on."""
+    trace = "# tracer: nop\n" + "".join(
+        LINE.format(pid=pid, program=program, at=f"{first_s + number:.6f}")
+        for number, (pid, program) in enumerate(execs)
+    )
+    launched = Launched(
+        event="exit", wall_s=9, user_s=0, system_s=0, pid=7, started_s=100
+    )
+    return [(each.part, each.start_s) for each in launch_parts(trace, launched, app)]
 
 
 def test_one_process_becomes_snapds_programs_and_then_the_app() -> None:
@@ -209,27 +211,18 @@ def test_programs_of_others_are_no_parts() -> None:
 
 
 def test_programs_from_before_the_start_are_no_parts() -> None:
-    events = [Exec(7, "/usr/bin/snap", 99.0)]
-    assert launch_parts(events, pid=7, started_s=100, app=APP) == ()
+    assert parts((7, "/usr/bin/snap"), first_s=99) == []
 
 
 def test_command_that_no_shell_parses_leaves_the_app_out() -> None:
-    events = [Exec(7, "/usr/lib/snapd/snap-exec", 101), Exec(7, "/x", 102)]
-    found = launch_parts(events, pid=7, started_s=100, app=App(command="'x"))
-    assert [each.part for each in found] == ["snap-exec"]
-
-
-def test_events_are_read_from_the_kernels_text() -> None:
-    assert exec_events(TRACE) == (
-        Exec(71, "/usr/bin/snap", 100.25),
-        Exec(72, "/usr/lib/snapd/snap confine", 100.5),
-    )
+    execs = (7, "/usr/lib/snapd/snap-exec"), (7, "/x")
+    assert parts(*execs, app=App(command="'x")) == [("snap-exec", 0)]
 
 
 def test_kernel_that_does_not_trace_for_us_shows_nothing(tmp_path: Path) -> None:
     (tmp_path / "instances").mkdir()  # a directory, and no tracefs
     with exec_trace((tmp_path,)) as traced:
-        assert exec_events(traced()) == ()
+        assert traced() == ""
 
 
 def test_process_ids_of_a_container_are_not_the_kernels(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from snapcraft_compression_advisor.capture import process_tree
 from snapcraft_compression_advisor.capture.launch_event import (
     EXITED,
     LaunchEvent,
-    output_line,
+    event_named,
     window_mapped,
 )
 from snapcraft_compression_advisor.capture.prepared_process import StartRequest
@@ -120,11 +120,6 @@ def test_program_is_looked_up_in_the_payload_first(word: str, found: str) -> Non
     assert given_command(payload, [word, "-v"]).words == (found, "-v")
 
 
-def test_no_command_at_all_is_a_usage_error() -> None:
-    with pytest.raises(UsageError, match="No command"):
-        given_command(make_payload({}), [])
-
-
 def test_words_of_a_command_reach_the_program_as_they_are(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     command = Command(
@@ -137,7 +132,9 @@ def test_words_of_a_command_reach_the_program_as_they_are(tmp_path: Path) -> Non
             "a 'b' \\ ü",
         )
     )
-    event = output_line(repr(["$HOME", f"{tmp_path}/file", "a 'b' \\ ü"])[1:-1])
+    event = event_named(
+        "output:" + repr(["$HOME", f"{tmp_path}/file", "a 'b' \\ ü"])[1:-1]
+    )
     launched = launch(command, event, root=tmp_path)
     assert launched.wall_s > 0
 
@@ -181,7 +178,7 @@ def test_everything_stands_still_at_the_event(tmp_path: Path) -> None:
         f"file = open({str(counter)!r}, 'ab', buffering=0)\n"
         "print('begun', flush=True)\n"
         "while True: file.write(b'x')",
-        output_line("begun"),
+        event_named("output:begun"),
         frozen=look,
     )
     assert len(set(sizes)) == 1
@@ -208,13 +205,13 @@ def test_processes_may_end_by_themselves_after_the_event(tmp_path: Path) -> None
         "signal.signal(signal.SIGTERM, end)\n"
         "print('up', flush=True)\n"
         "time.sleep(600)\n",
-        output_line("up"),
+        event_named("output:up"),
     )
     assert (tmp_path / "saved").exists()
 
 
 def test_last_line_needs_no_line_end() -> None:
-    run_python("print('all done', end='')", output_line("all done"))
+    run_python("print('all done', end='')", event_named("output:all done"))
 
 
 @pytest.mark.parametrize(
@@ -233,7 +230,7 @@ def test_crash_is_an_error_with_the_last_output(text: str, said: str) -> None:
 
 def test_end_before_the_event_is_an_error() -> None:
     with pytest.raises(ToolError, match="status 0 and printed no line with 'x'"):
-        run_python("", output_line("x"))
+        run_python("", event_named("output:x"))
 
 
 def test_timeout_is_an_error_and_ends_all() -> None:
@@ -263,7 +260,7 @@ def test_program_meets_signals_as_usual() -> None:
     # signals are the C library's: glibc 2.41 ignores one after a thread was cancelled.
     ignored = "0x$(sed -n 's/^SigIgn:.//p' /proc/self/status)"
     command = Command(words=("sh", "-c", f"echo ignored $(({ignored} & 0x7fffffff))"))
-    launch(command, output_line("ignored 0"))
+    launch(command, event_named("output:ignored 0"))
 
 
 def test_children_of_ours_that_were_there_are_left_alone() -> None:

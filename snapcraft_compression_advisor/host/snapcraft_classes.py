@@ -1,6 +1,6 @@
-"""The linter ``compression`` in snapcraft's own list.
+"""The linter ``compression`` and the extension ``compression-advisor``.
 
-Only snapcraft can import this module.
+Both are classes of snapcraft's own kinds: only snapcraft can import this module.
 """
 
 from __future__ import annotations
@@ -11,15 +11,21 @@ from pathlib import Path
 from typing import Any
 
 from snapcraft.errors import SnapcraftError
+from snapcraft.extensions.extension import Extension
 from snapcraft.linters.base import Linter, LinterIssue, LinterResult
 
 from ..core.printable import printable, safe_line
 from ..core.terminal import emit
 from ..lint.finding import Finding
 from ..lint.lint import check_rules
+from ..settings.load import PLUGIN
 from .advisor import Advisor, FindAdvisor
 from .decision import DEFAULT_COMPRESSION, Artifact, codec_of
 from .guard import SettingsError, Stop, wrap
+from .project import mark_apps
+
+SUPPORTED_BASES = ("core22", "core24", "core26")
+"""Whose pack the advisor hooks into."""
 
 _SPEAKING = ("SCA1", "SCA2", "SCA301")
 """What a linter called ``compression`` speaks of: codec, launches, the size's budget.
@@ -145,3 +151,54 @@ def _artifact(advisor: Advisor, path: Path) -> Artifact:
         compression=declared or advisor.packing_with or DEFAULT_COMPRESSION,
         declared=declared,
     )
+
+
+class CompressionAdvisorExtension(Extension):  # type: ignore[misc] # snapcraft is no dependency
+    """Adds the part that carries the settings, and to it the apps that are marked."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._marked: set[str] = set()
+
+    @staticmethod
+    def get_supported_bases() -> tuple[str, ...]:
+        """Return the bases that the extension is for."""
+        return SUPPORTED_BASES
+
+    @staticmethod
+    def get_supported_confinement() -> tuple[str, ...]:
+        """Return all of them: the extension leaves the app as it is."""
+        return ("strict", "devmode", "classic")
+
+    @staticmethod
+    def is_experimental(base: str | None) -> bool:  # noqa: ARG004 # the same for all
+        """Return that it is stable."""
+        return False
+
+    def get_root_snippet(self) -> dict[str, Any]:
+        """Change nothing of the snap."""
+        return {}
+
+    def get_app_snippet(self, *, app_name: str) -> dict[str, Any]:
+        """Note the app, and change nothing of it."""
+        self._marked.add(app_name)
+        return {}
+
+    def get_part_snippet(self, *, plugin_name: str) -> dict[str, Any]:
+        """Add the apps to the user's own part, before those that it names."""
+        if plugin_name != PLUGIN:
+            return {}
+        return {f"{PLUGIN}-apps": self._apps()}
+
+    def get_parts_snippet(self) -> dict[str, Any]:
+        """Add a part where the user has none."""
+        parts = self.yaml_data.get("parts", {})
+        if any(part.get("plugin") == PLUGIN for part in parts.values()):
+            return {}
+        added: dict[str, dict[str, object]] = {}
+        mark_apps(added, self._apps())
+        return added
+
+    def _apps(self) -> list[str]:
+        """Return the marked apps in the project's order; snapcraft has them in none."""
+        return [app for app in self.yaml_data.get("apps", {}) if app in self._marked]
