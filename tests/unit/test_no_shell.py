@@ -81,9 +81,16 @@ def test_mount_options_are_constants() -> None:
     mount = (PACKAGE / "capture/mount.py").read_text()
     (call,) = calls(mount, "_LIBC.mount")
     assert ast.unparse(call.args[3]) == "ctypes.c_ulong(flags)"
-    assert ast.unparse(call.args[4]) == "options"
-    given = [each.args[4] for each in calls(mount, "_mount") if len(each.args) > 4]
-    assert [ast.unparse(each) for each in given] == ["bounds.encode()"]
-    assert "size={size_bytes},nr_inodes={files},mode=700" in mount
+    assert ast.unparse(call.args[4]) == "options.encode()"
     flags = {ast.unparse(each.args[3]) for each in calls(mount, "_mount")}
-    assert flags == {"_READ_ONLY_NO_SETUID_NO_DEVICES", "_VIRTUAL", "flags"}
+    assert flags == {
+        "_READ_ONLY | _NO_SETUID_NO_DEVICES", "_NO_SETUID_NO_DEVICES",
+    }  # fmt: skip
+    given = [each.args[4] for each in calls(mount, "_mount") if len(each.args) > 4]
+    assert [ast.unparse(each) for each in given] == ["options"]  # of virtual_mount
+    sources = [path.read_text() for path in PACKAGE.rglob("*.py")]
+    mounts = [each for source in sources for each in calls(source, "virtual_mount")]
+    options = [ast.unparse(each.args[2]) for each in mounts if len(each.args) > 2]
+    assert options == ["bounds"]
+    home = (PACKAGE / "capture/snap_environment.py").read_text()
+    assert 'bounds = f"size={HOME_BYTES},nr_inodes={HOME_FILES},mode=700"' in home
