@@ -59,7 +59,7 @@ from snapcraft_compression_advisor.trial.sampled import run_sampled_trial
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from snapcraft_compression_advisor.capture.start import Command, Launched
+    from snapcraft_compression_advisor.capture.start import Launched
     from snapcraft_compression_advisor.launch.profile import LaunchProfile
 
 DATA = Path(__file__).parent / "data"
@@ -86,17 +86,13 @@ BLOCK_FIELDS = (
 class Launcher:
     """Starts one application from mounts, always at the same place."""
 
-    command: Command
-    event: LaunchEvent
+    request: LaunchRequest
     root: Path
     home: Path
 
     def start(self) -> Launched:
         """Launch once."""
-        request = LaunchRequest(
-            command=self.command, event=self.event, timeout_s=TIMEOUT_S
-        )
-        return time_launch(request, self.root, self.home)
+        return time_launch(self.request, self.root, self.home)
 
 
 def main() -> int:
@@ -179,10 +175,12 @@ def measure(application: Application, tree: Path, runs: int) -> None:
             mount_point() as root,
             launch_home(None) as home,
         ):
-            command = replace(app_command(payload, application.name), chroot=True)
-            launcher = Launcher(
-                command=command, event=event_of(application), root=root, home=home
+            request = LaunchRequest(
+                command=replace(app_command(payload, application.name), chroot=True),
+                event=event_of(application),
+                timeout_s=TIMEOUT_S,
             )
+            launcher = Launcher(request=request, root=root, home=home)
             blocks = [
                 {"application": application.name, "codec": codec, **figures}
                 for codec, path in images.paths.items()
