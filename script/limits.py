@@ -28,17 +28,17 @@ ROOM_LINES = {
     "trim": 1_320,
     "prefetch": 450,
     "lint": 3_510,
-    "capture": 6_990,
+    "capture": 6_780,
     "report": 5_480,
     "fleet": 2_300,
     "cli": 3_600,
-    "host": 1_970,
+    "host": 1_950,
 }
 """Of the package's rooms, without those inside that have a limit of their own."""
 
 TREES = {
-    PACKAGE: (51_840, 273),
-    "tests": (45_320, 224),
+    PACKAGE: (51_600, 267),
+    "tests": (45_080, 223),
     "study": (11_150, 63),
     "benchmarks": (2_670, 16),
 }
