@@ -310,26 +310,19 @@ def test_without_a_record_a_budget_that_is_kept_so_far_is_undecided() -> None:
     assert "isn't known without a recorded launch" in finding.message
 
 
-def test_recorded_cold_start_within_its_budget_is_no_finding() -> None:
-    context = recorded_context(budget(nvme_laptop="1min"), warm_s=2.0)
-    assert not found_by(cold_start_budget, context)
-
-
-def test_recorded_warm_start_counts() -> None:
-    context = recorded_context(budget(nvme_laptop="2.2s"), warm_s=2.0)
-    (finding,) = found_by(cold_start_budget, context)
-    assert not finding.undecided
-    assert finding.evidence[-1].origin == "measured"
-    assert "takes an estimated 3.40 s (2.51\N{EN DASH}6.27 s)" in finding.message
-
-
-@pytest.mark.parametrize("limit", ["2.60s", "3.50s", "6.20s"])
-def test_budget_within_the_interval_is_undecided(limit: str) -> None:
+@pytest.mark.parametrize(
+    ("limit", "undecided"),
+    [("1min", []), ("2.2s", [False]), *((f"{s}0s", [True]) for s in (2.6, 3.5, 6.2))],
+)
+def test_recorded_warm_start_counts(limit: str, undecided: list[bool]) -> None:
     context = recorded_context(budget(nvme_laptop=limit), warm_s=2.0)
-    (finding,) = found_by(cold_start_budget, context)
-    assert finding.undecided
-    said = f"the budget is {limit[:-1]} s, which lies within that interval."
-    assert finding.message.endswith(said)
+    found = found_by(cold_start_budget, context)
+    assert [each.undecided for each in found] == undecided
+    for finding in found:
+        assert finding.evidence[-1].origin == "measured"
+        assert "takes an estimated 3.40 s (2.51\N{EN DASH}6.27 s)" in finding.message
+        said = ", which lies within that interval." if finding.undecided else "."
+        assert finding.message.endswith(f"0 s{said}")
 
 
 def test_launch_of_which_nothing_is_known_is_undecided() -> None:
