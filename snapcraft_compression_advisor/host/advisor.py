@@ -21,7 +21,7 @@ from ..core.terminal import emit
 from ..launch.launch_set import check_app, select_apps
 from ..lint.request import LintRequest, analysis_request
 from ..lint.rule import Context
-from ..payload.source import ComponentDirectory, Payload, open_payload
+from ..payload.source import DirectoryPayload, Payload, open_payload
 from ..payload.stack import check_stack
 from ..payload.survey import take_survey
 from ..settings.file import POLICY_PLACES, ignored_policy_files
@@ -268,7 +268,7 @@ def open_artifact(artifact: Artifact) -> Iterator[Payload]:
         with open_payload(artifact.prime_dir) as payload:
             yield payload
     else:
-        yield ComponentDirectory(artifact.prime_dir, name=artifact.component)
+        yield DirectoryPayload(artifact.prime_dir, component=artifact.component)
 
 
 def _request(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ..core.errors import BadDataError, UsageError
 from ..core.units import Interval
 from ..launches import estimates_of, whole_read
-from ..payload.source import ComponentDirectory
+from ..payload.source import DirectoryPayload
 from ..project.project_file import NULL, ProjectLines, read_project_lines
 from ..trial.sampled import run_sampled_trial
 
@@ -131,7 +131,7 @@ def component_sizes(
 def _sizes(
     files: Path, name: str, devices: Sequence[DeviceProfile], progress: Progress
 ) -> ComponentSizes | None:
-    payload = ComponentDirectory(files, name=name)
+    payload = DirectoryPayload(files, component=name)
     # Intervals of a few percent will do, as growth is seldom near 1 %.
     trial = run_sampled_trial(payload, progress=progress, decided=lambda _: True)
     xz_bytes, added = trial.codecs["xz"].image_bytes, trial.lzo_less_xz_bytes

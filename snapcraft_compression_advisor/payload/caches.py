@@ -6,7 +6,7 @@ import os
 import posixpath
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, Literal, NamedTuple
@@ -29,8 +29,6 @@ CacheKind = Literal[
     "python-bytecode",
 ]
 CacheState = Literal["missing", "stale"]
-_Names = Callable[[Entry], Iterable[bytes]]
-"""The names of a source, as the cache has them."""
 
 READ_ALL_MAX_BYTES = 256 * MIB
 """How much of caches, lists and their sources is read in all."""
@@ -113,6 +111,23 @@ class Tree:
         names = (path.rpartition("/")[2] for path in self.entries if ".so" in path)
         return frozenset(name.partition(".so")[0] for name in names if ".so" in name)
 
+    def loads(self, module: Entry) -> bool:
+        """Return whether all libraries that a module needs are found."""
+        in_base = BASE_LIBRARIES.get(self.payload.snap.base_name, frozenset())
+        return all(
+            each.supplier == "base" or each.name in in_base
+            for each in self._finder.closure(module).unresolved
+        )
+
+    @cached_property
+    def _finder(self) -> LibraryFinder:
+        return LibraryFinder(
+            self.payload,
+            PathResolver(self.payload.inventory, snap_name=self.payload.snap.name),
+            search=tuple(f"$SNAP/{each}" for each in LIBRARY_DIRECTORIES),
+            elsewhere="elsewhere",
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CacheFault:
@@ -165,24 +180,27 @@ def schema_faults(tree: Tree) -> Iterator[CacheFault]:
     """
     if not tree.has_library(*SCHEMA_READERS, content=GNOME_CONTENT):
         return
+    fault = partial(cache_fault, "settings-schemas", readers=SCHEMA_READERS)
     for directory in tree.folders:
         sources = tree.named(directory, ".gschema.xml")
-        if sources and directory.endswith("glib-2.0/schemas"):
-            path = f"{directory}/gschemas.compiled"
-            fault = partial(cache_fault, "settings-schemas", readers=SCHEMA_READERS)
-            if path not in tree.entries:
-                reason = "there are schemas but no compiled form of them"
-                yield fault("missing", path, sources, reason)
-            elif unknown := _unknown(
-                tree, path, sources, partial(_names_of_schemas, tree)
-            ):
-                reason = (
-                    "schemas or keys of these files are missing from the compiled form"
-                )
+        if not sources or not directory.endswith("glib-2.0/schemas"):
+            continue
+        path = f"{directory}/gschemas.compiled"
+        if path not in tree.entries:
+            reason = "there are schemas but no compiled form of them"
+            yield fault("missing", path, sources, reason)
+        elif (compiled := tree.contents(tree.file(path))) is not None:
+            unknown = [
+                source
+                for source in sources
+                if any(name not in compiled for name in _names(tree, source))
+            ]
+            reason = "schemas or keys of these files are missing from the compiled form"
+            if unknown:
                 yield fault("stale", path, unknown, reason)
 
 
-def _names_of_schemas(tree: Tree, source: Entry) -> Iterable[bytes]:
+def _names(tree: Tree, source: Entry) -> Iterable[bytes]:
     """Return the names of schemas and keys in a file; none if it is too large."""
     text = tree.contents(tree.file(source.path)) or b""
     kept, *commented = text.split(b"<!--")
@@ -283,7 +301,14 @@ def _module_faults(
             reason = "the directory has modules but no list of them"
             yield fault("missing", path, modules, reason)
         return
-    unknown = _unknown(tree, path, modules, _loadable(tree))
+    listed = tree.contents(tree.file(path))
+    unknown = [
+        module
+        for module in modules
+        if listed is not None
+        and os.fsencode(posixpath.basename(module.path)) not in listed
+        and tree.loads(module)
+    ]
     reason = "these modules aren't in the list"
     if is_gio:
         reason += ", or the list is older than they are"
@@ -296,33 +321,3 @@ def _module_faults(
         yield fault(
             "stale", path, {each.path: each for each in unknown}.values(), reason
         )
-
-
-def _loadable(tree: Tree) -> _Names:
-    """Return what names a module, if all libraries that it needs are found."""
-    finder = LibraryFinder(
-        tree.payload,
-        PathResolver(tree.payload.inventory, snap_name=tree.payload.snap.name),
-        search=tuple(f"$SNAP/{each}" for each in LIBRARY_DIRECTORIES),
-        elsewhere="elsewhere",
-    )
-    in_base = BASE_LIBRARIES.get(tree.payload.snap.base_name, frozenset())
-
-    def names(module: Entry) -> Iterable[bytes]:
-        loads = all(
-            each.supplier == "base" or each.name in in_base
-            for each in finder.closure(module).unresolved
-        )
-        return {os.fsencode(posixpath.basename(module.path))} if loads else ()
-
-    return names
-
-
-def _unknown(
-    tree: Tree, path: str, sources: Iterable[Entry], names: _Names
-) -> list[Entry]:
-    """Return the sources with a name that a cache doesn't hold."""
-    data = tree.contents(tree.file(path))
-    if data is None:
-        return []
-    return [s for s in sources if any(name not in data for name in names(s))]

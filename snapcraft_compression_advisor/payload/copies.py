@@ -69,7 +69,11 @@ class Copy:
 
 def find_copies(payload: Payload) -> Iterator[Copy]:
     """Yield libraries that are there in another version with the same soname."""
-    linked = frozenset(_link_targets(payload))
+    linked = {
+        posixpath.normpath(posixpath.join(directory, entry.link_target or ""))
+        for directory, name, entry in _listed(payload)
+        if entry.kind is EntryKind.SYMLINK and ".so" in name
+    }
     for (soname, _), entries in _by_soname(payload).items():
         by_directory: dict[str, list[Entry]] = defaultdict(list)
         for entry in entries:
@@ -105,14 +109,6 @@ def _listed(payload: Payload) -> Iterator[tuple[str, str, Entry]]:
     for directory in LIBRARY_DIRECTORIES:
         for entry in payload.inventory.folders.get(directory, ()):
             yield directory, posixpath.basename(entry.path), entry
-
-
-def _link_targets(payload: Payload) -> Iterator[str]:
-    """Yield where the links of the loader's directories lead, one step each."""
-    for directory, name, entry in _listed(payload):
-        if entry.kind is EntryKind.SYMLINK and ".so" in name:
-            target = posixpath.join(directory, entry.link_target or "")
-            yield posixpath.normpath(target)
 
 
 def _by_soname(payload: Payload) -> Mapping[tuple[str, tuple[int, str]], list[Entry]]:

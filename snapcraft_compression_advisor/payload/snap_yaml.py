@@ -206,7 +206,11 @@ def parse_component_yaml(text: bytes, *, where: str) -> SnapMetadata:
     :param text: the file's contents; those of a ``snap.yaml`` are no longer.
     :raises BadDataError: if it doesn't name a component.
     """
-    name = _COMPONENT_YAML.parse_yaml(text, where=where).component
+    return component_metadata(_COMPONENT_YAML.parse_yaml(text, where=where).component)
+
+
+def component_metadata(name: str) -> SnapMetadata:
+    """Return the metadata of a component: its name, no apps, no base."""
     return SnapMetadata(name=name, type=COMPONENT_TYPE, base="none")
 
 

@@ -22,11 +22,11 @@ from .inventory import (
 )
 from .scan import PayloadState, file_beneath, scan_directory
 from .snap_yaml import (
-    COMPONENT_TYPE,
     COMPONENT_YAML_PATH,
     SNAP_YAML_MAX_BYTES,
     SNAP_YAML_PATH,
     SnapMetadata,
+    component_metadata,
     parse_component_yaml,
     parse_snap_yaml,
     split_component_name,
@@ -83,19 +83,20 @@ class Payload(Protocol):
 class DirectoryPayload:
     """A prime directory of a snap or of a component.
 
-    :param snap: what it is; by default what its ``meta`` says.
+    :param component: name of a component as reports call it: files, but no apps. Its
+        ``meta/component.yaml`` isn't looked at, and may be missing yet.
     :ivar state: names its contents; None if nothing does for sure.
     """
 
     kind: PayloadKind = "prime"
     packed_with = None
 
-    def __init__(self, path: Path, *, snap: SnapMetadata | None = None) -> None:
+    def __init__(self, path: Path, *, component: str | None = None) -> None:
         state = PayloadState(path)
         self.path = path
         self.inventory = scan_directory(path, state=state)
         self.state = state.name(self.inventory.entries.values())
-        self.snap = snap or _read_metadata(self)
+        self.snap = component_metadata(component) if component else _read_metadata(self)
 
     def read(self, path: str, *, offset: int, length: int) -> bytes:
         """Return bytes of a regular file, fewer at its end."""
@@ -122,19 +123,6 @@ class DirectoryPayload:
                 resolution="If a build is still writing to the directory, wait until "
                 "it ends; otherwise check the disk.",
             ) from error
-
-
-class ComponentDirectory(DirectoryPayload):
-    """A component's prime directory: files, but no apps and no ``meta/snap.yaml``.
-
-    Its ``meta/component.yaml`` isn't looked at, and may be missing yet.
-
-    :param name: what reports call it.
-    """
-
-    def __init__(self, path: Path, *, name: str) -> None:
-        snap = SnapMetadata(name=name, type=COMPONENT_TYPE, base="none")
-        super().__init__(path, snap=snap)
 
 
 class SnapPayload:

@@ -27,6 +27,9 @@ _PRIVATE = ("meta", "snap")
 BASE_TYPES = ("base", "os")
 """Types of snaps that are a root file system; ``core`` is of the second."""
 
+MOST_ENTRIES = 2**33
+"""More than any snap has: inodes' numbers have 32 bits. So no two snaps' identities
+meet."""
 _NO_BASE = ("bare", "none")
 _EVERYWHERE = "all"
 
@@ -74,7 +77,6 @@ class StackedPayload:
         self.snap: SnapMetadata = self.app.snap
         self.is_far = is_far(self.app)
         self.packed_with: str | None = self.app.packed_with
-        self._first_identities = _first_identities(self.layers)
         self._origins: dict[str, int] = {}
         self.inventory = Inventory.of(self._merged())
         self._resolvers = tuple(map(_LayerResolver, self.layers))
@@ -133,8 +135,7 @@ class StackedPayload:
                     yield self._distinct(number, entry)
 
     def _distinct(self, number: int, entry: Entry) -> Entry:
-        identity = self._first_identities[number] + entry.identity
-        return entry._replace(identity=identity)
+        return entry._replace(identity=number * MOST_ENTRIES + entry.identity)
 
     def _entry(self, layer: Layer, entry: Entry) -> Entry:
         number = self.layers.index(layer)
@@ -169,16 +170,6 @@ class _LayerResolver(PathResolver):
         if self._is_root and path.startswith("/") and not path.startswith("/snap/"):
             return posixpath.normpath(path).lstrip("/")
         return super().in_payload(path)
-
-
-def _first_identities(layers: Sequence[Layer]) -> tuple[int, ...]:
-    """Return for each layer what its identities begin at, so that none meet."""
-    firsts = [0]
-    for layer in layers:
-        entries = layer.payload.inventory.entries.values()
-        most = max((entry.identity for entry in entries), default=0)
-        firsts.append(firsts[-1] + most + 1)
-    return tuple(firsts)
 
 
 def layers_of(payload: Payload) -> tuple[Layer, ...]:

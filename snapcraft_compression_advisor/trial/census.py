@@ -16,7 +16,7 @@ from ..payload.layout import Layout
 from ..payload.source import Payload, SnapPayload
 from ..squashfs.entry import SIZE_MASK
 from .estimate import block_models
-from .look import closer_look, look_at_blocks, quick_look
+from .look import QuickLook, closer_look, look_at_blocks
 from .phase import Phase, Sample, closer_phase, draw, draw_lots, first_phase
 
 MOST_BLOCKS = 16_384
@@ -146,7 +146,7 @@ def take_census(
     read = Sample(members=eligible, shares=names.shares)
     if not whole:
         read = draw(names, spread_blocks)
-    columns = look_at_blocks(payload, layout, read.members, quick_look())
+    columns = look_at_blocks(payload, layout, read.members, QuickLook())
     blocks = first_phase(layout, read.members, 1 / read.shares, columns, lots)
     return Census(layout=layout, phases=(blocks,) if whole else (names, blocks))
 

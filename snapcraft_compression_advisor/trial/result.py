@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from ..codecs import CODECS
 from ..core.units import Interval
 from ..payload.inventory import Inventory
-from ..payload.layout import Layout
 from ..payload.source import Payload, SnapPayload
 from ..squashfs.entry import MINIMUM_IMAGE_BYTES, SUPERBLOCK_BYTES, ImageBlock
 from .stored import StoredSizes
@@ -78,17 +77,6 @@ def blocks_of_files(files: Mapping[str, Sequence[ImageBlock]]) -> StoredBlocks:
         raw_bytes=np.array([row.raw_bytes for row in rows], dtype=np.int64),
         stored_bytes=np.array([row.stored_bytes for row in rows], dtype=np.float64),
         compressed=np.array([row.compressed for row in rows], dtype=np.bool_),
-    )
-
-
-def blocks_of_layout(layout: Layout, stored_bytes: NDArray[np.float64]) -> StoredBlocks:
-    """Return all blocks of a layout, given the size of each in an image."""
-    raw_bytes = layout.raw_bytes()
-    return StoredBlocks(
-        places=layout.blocks_of,
-        raw_bytes=raw_bytes,
-        stored_bytes=stored_bytes,
-        compressed=(stored_bytes > 0) & (stored_bytes < raw_bytes),
     )
 
 
@@ -175,8 +163,14 @@ def sampled_result(
 
     :param image_bytes: by codec; None for one that isn't available.
     """
+    raw_bytes = stored.layout.raw_bytes()
     blocks = {
-        codec: blocks_of_layout(stored.layout, sizes.stored_bytes)
+        codec: StoredBlocks(
+            places=stored.layout.blocks_of,
+            raw_bytes=raw_bytes,
+            stored_bytes=sizes.stored_bytes,
+            compressed=(sizes.stored_bytes > 0) & (sizes.stored_bytes < raw_bytes),
+        )
         for codec, sizes in stored.codecs.items()
     }
     return TrialResult(

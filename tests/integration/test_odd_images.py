@@ -66,15 +66,6 @@ ODD: Mapping[str, tuple[tuple[str, ...], Mapping[str, bytes], set[str]]] = {
         },
         CACHES,
     ),
-    "large-cache-fragments": (
-        ("-comp", "gzip"),
-        {
-            "usr/lib/libgio-2.0.so.0": b"library",
-            f"{SCHEMAS}/odd.gschema.xml": b"<schemalist/>",
-            f"{SCHEMAS}/gschemas.compiled": b"GVariant" * (UNREADABLE // 8),
-        },
-        CACHES | ORDER,
-    ),
 }
 
 

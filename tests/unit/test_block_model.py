@@ -32,7 +32,6 @@ from snapcraft_compression_advisor.trial.look import (
     closer_look,
     excerpt,
     look_at_blocks,
-    quick_look,
 )
 from snapcraft_compression_advisor.trial.phase import Phase, Sample
 from snapcraft_compression_advisor.trial.stored import LEAST_ERROR, block_errors
@@ -52,12 +51,12 @@ NOISE = random.Random(4).randbytes(BLOCK)
 
 def test_quick_look_scales_the_excerpt_s_size_to_the_block() -> None:
     block, fast = (TEXT * 40)[:BLOCK], Zstd(level=1)
-    assert quick_look().at(TEXT) == (len(fast.compress(TEXT)),)
-    assert quick_look().at(block) == (4 * len(fast.compress(excerpt(block))),)
-    assert quick_look().at(NOISE) == (BLOCK,)
+    assert QuickLook().at(TEXT) == (len(fast.compress(TEXT)),)
+    assert QuickLook().at(block) == (4 * len(fast.compress(excerpt(block))),)
+    assert QuickLook().at(NOISE) == (BLOCK,)
 
 
-@pytest.mark.parametrize("look", [quick_look(), closer_look()])
+@pytest.mark.parametrize("look", [QuickLook(), closer_look()])
 def test_every_look_has_as_many_sizes_as_it_says(look: QuickLook | CloserLook) -> None:
     assert len(look.at(TEXT)) == look.columns
     assert look.at(bytes(100)) == (0,) * look.columns

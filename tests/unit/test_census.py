@@ -18,7 +18,7 @@ from snapcraft_compression_advisor.core.errors import StorageError
 from snapcraft_compression_advisor.payload.layout import lay_out, make_layout
 from snapcraft_compression_advisor.trial import census as census_module
 from snapcraft_compression_advisor.trial.census import take_census
-from snapcraft_compression_advisor.trial.look import quick_look
+from snapcraft_compression_advisor.trial.look import QuickLook
 from snapcraft_compression_advisor.trial.phase import (
     MANY_BLOCKS,
     Sample,
@@ -41,7 +41,7 @@ def test_blocks_have_the_size_that_a_quick_look_gives() -> None:
     assert blocks.raw_bytes.tolist() == [1000, BLOCK, BLOCK, len(TEXT) - 2 * BLOCK]
     parts = (TEXT[:BLOCK], TEXT[BLOCK : 2 * BLOCK], TEXT[2 * BLOCK :])
     sizes = (blocks.ratios[:, 0] * blocks.raw_bytes).tolist()
-    looked = [quick_look().at(each)[0] for each in parts]
+    looked = [QuickLook().at(each)[0] for each in parts]
     assert sizes == pytest.approx([1000, *looked])
 
 

@@ -17,7 +17,7 @@ from snapcraft_compression_advisor.host.project import (
     read_host_project,
 )
 from snapcraft_compression_advisor.payload.source import (
-    ComponentDirectory,
+    DirectoryPayload,
     component_name,
 )
 from snapcraft_compression_advisor.settings.load import PLUGIN, SETTINGS
@@ -100,7 +100,7 @@ def test_a_directory_without_metadata_is_no_component(tmp_path: Path) -> None:
 
 def test_a_component_has_files_and_no_apps(tmp_path: Path) -> None:
     (tmp_path / "data").write_text("some")
-    payload = ComponentDirectory(tmp_path, name="more")
+    payload = DirectoryPayload(tmp_path, component="more")
     assert payload.snap.apps == {}
     assert payload.snap.name == "more"
     assert payload.read("data", offset=1, length=2) == b"om"

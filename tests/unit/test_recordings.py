@@ -18,7 +18,6 @@ from snapcraft_compression_advisor.capture.recordings import (
 from snapcraft_compression_advisor.core.errors import ToolError, UsageError
 from snapcraft_compression_advisor.launch.profile import LaunchProfile, profile_text
 from snapcraft_compression_advisor.payload.source import (
-    ComponentDirectory,
     DirectoryPayload,
 )
 from snapcraft_compression_advisor.settings.parts import Recording
@@ -114,7 +113,7 @@ def test_recorded_launch_takes_the_place_of_a_file() -> None:
 
 
 def test_component_has_no_launch_to_record(prime: Path, told: Told) -> None:
-    component = ComponentDirectory(prime, name="more")
+    component = DirectoryPayload(prime, component="more")
     assert recorded_profiles(component, [Recording()], told) == ()
 
 
