@@ -116,10 +116,6 @@ def test_parallel_instance_has_a_mount_of_its_own(machine: Machine) -> None:
     assert machine.stack("hello_two") == [("app", "hello_two"), ("base", "core24")]
 
 
-def test_snap_without_a_base_needs_none(machine: Machine) -> None:
-    assert machine.stack(base="none") == [("app", "hello")]
-
-
 def test_base_that_is_missing_is_named(machine: Machine) -> None:
     with pytest.raises(NoInputError, match="'core22' of snap 'hello' isn't installed"):
         machine.stack(base="core22")

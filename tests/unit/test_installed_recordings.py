@@ -28,7 +28,7 @@ from snapcraft_compression_advisor.cli.record import (
     installed_profile,
     installed_summary,
 )
-from snapcraft_compression_advisor.core.errors import ToolError, UsageError
+from snapcraft_compression_advisor.core.errors import UsageError
 from snapcraft_compression_advisor.launch.profile import (
     LaunchProfile,
     ProfileFile,
@@ -189,20 +189,6 @@ def test_snapds_programs_are_parts_of_the_cold_launch() -> None:
         ("snap-run", 0.0),
         ("snap-confine", 0.25),
     ]
-
-
-def test_launch_during_which_caches_were_dropped_is_launched_again(
-    played: Played,
-) -> None:
-    played.drops = [1, 2, 2, 2]
-    recorded()
-    assert played.done.count("launch") == 5
-
-
-def test_caches_that_are_dropped_each_time_are_an_error(played: Played) -> None:
-    played.drops = list(range(20))
-    with pytest.raises(ToolError, match="dropped the system's caches"):
-        recorded()
 
 
 def test_user_who_is_not_root_is_told_to_use_sudo(mocker: MockerFixture) -> None:

@@ -1,25 +1,45 @@
-"""What page tables show of files that this process has mapped."""
+"""Pages that a launch touches or has in the cache, and what a mount reads for them."""
 
 from __future__ import annotations
 
 import mmap
 import os
+import re
 import threading
+from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from payloads import make_payload
 from snapcraft_compression_advisor.capture.call_notices import CallName, HeldCall
+from snapcraft_compression_advisor.capture.page_cache import (
+    block_ranges,
+    fit_for_replay,
+    without_blocks,
+)
 from snapcraft_compression_advisor.capture.page_tables import (
     AROUND_PAGES,
+    BLOCK_PAGES,
     PageTables,
     Touch,
+    mount_blocks,
+    reads_code_forward,
 )
+from snapcraft_compression_advisor.cli.measure import replay_warnings
+from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
+from snapcraft_compression_advisor.core.errors import BadDataError
+from snapcraft_compression_advisor.launch.launch_set import LaunchFile
+from snapcraft_compression_advisor.launch.profile import LaunchProfile, ProfileFile
 from snapcraft_compression_advisor.payload.scan import scan_directory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
 
 PAGES = 200
 WRITABLE = mmap.PROT_READ | mmap.PROT_WRITE
@@ -176,3 +196,218 @@ def test_nothing_is_noticed_behind_the_end(root: Path, mapping: mmap.mmap) -> No
     tables.end()
     tables.notice(held("exit_group"))
     assert tables.touches == {}
+
+
+Source = Literal["residency", "directory", "static"]
+BlockRanges = tuple[tuple[int, int], ...]
+
+
+@pytest.mark.parametrize(
+    ("pages", "resident", "expected"),
+    [
+        (0, [], ()),
+        (1, [], ()),
+        (1, [0], ((0, 0),)),
+        (BLOCK_PAGES, [BLOCK_PAGES - 1], ((0, 0),)),
+        (BLOCK_PAGES + 1, [BLOCK_PAGES], ((1, 1),)),
+        (5 * BLOCK_PAGES, [0, BLOCK_PAGES, 4 * BLOCK_PAGES], ((0, 1), (4, 4))),
+        (5 * BLOCK_PAGES, [], ()),
+    ],
+)
+def test_block_counts_where_one_of_its_pages_is_resident(
+    pages: int, resident: list[int], expected: tuple[tuple[int, int], ...]
+) -> None:
+    vector = np.zeros(pages, dtype=np.bool_)
+    vector[resident] = True
+    assert block_ranges(vector) == expected
+
+
+@given(st.sets(st.integers(0, 40 * BLOCK_PAGES - 1)))
+def test_ranges_are_those_of_the_blocks_one_by_one(resident: set[int]) -> None:
+    vector = np.zeros(40 * BLOCK_PAGES, dtype=np.bool_)
+    vector[list(resident)] = True
+    ranges = block_ranges(vector)
+    named = [block for first, last in ranges for block in range(first, last + 1)]
+    assert named == sorted({page // BLOCK_PAGES for page in resident})
+    assert all(last + 1 < first for (_, last), (first, _) in pairwise(ranges))
+
+
+def profile(*files: ProfileFile, source: Source = "residency") -> LaunchProfile:
+    return LaunchProfile(source=source, app="hello", app_files=files)
+
+
+def test_profile_is_cut_to_what_the_payload_holds() -> None:
+    payload = make_payload({"bin/hello": bytes(200_000)}, links={"link": "bin/hello"})
+    recorded = profile(
+        ProfileFile(path="bin/gone", size=5, blocks=((0, 0),)),
+        ProfileFile(path="bin/hello", size=900_000, blocks=((1, 3), (5, 6))),
+        ProfileFile(path="link", size=5, blocks=((0, 0),)),
+    )
+    fitting = fit_for_replay(recorded, payload.inventory)
+    assert fitting.launch_set.files == (
+        LaunchFile(path="bin/hello", size_bytes=200_000, blocks=((1, 1),)),
+    )
+
+
+def test_profile_of_another_payload_is_refused() -> None:
+    recorded = profile(ProfileFile(path="bin/gone", size=5, blocks=((0, 0),)))
+    with pytest.raises(BadDataError, match="none of the files"):
+        fit_for_replay(recorded, make_payload({"bin/hello": b"x"}).inventory)
+
+
+HELLO = make_payload({"bin/hello": bytes(4 * 128 * 1024)}).inventory
+
+
+def test_replay_of_a_guess_says_that_it_reads_more_than_a_launch() -> None:
+    file = ProfileFile(
+        path="bin/hello", size=4 * 128 * 1024, blocks=((0, 3),), shares=(0.5,)
+    )
+    (warning,) = replay_warnings(fit_for_replay(profile(file, source="static"), HELLO))
+    assert re.fullmatch(
+        r"the launch profile was guessed: a launch reads about 5\d% of the blocks "
+        "that it names, and all of them are replayed",
+        warning,
+    )
+
+
+@pytest.mark.parametrize("source", ["residency", "directory"])
+def test_replay_of_what_a_launch_was_seen_to_read_says_nothing(source: Source) -> None:
+    file = ProfileFile(path="bin/hello", size=4 * 128 * 1024, blocks=((0, 3),))
+    assert not list(
+        replay_warnings(fit_for_replay(profile(file, source=source), HELLO))
+    )
+
+
+def test_replay_says_how_much_of_the_profile_the_payload_has() -> None:
+    gone = ProfileFile(path="bin/gone", size=5, blocks=((0, 0),))
+    hello = ProfileFile(path="bin/hello", size=4 * 128 * 1024, blocks=((0, 2),))
+    (warning,) = replay_warnings(fit_for_replay(profile(gone, hello), HELLO))
+    assert warning == (
+        "the payload has 75% of the launch profile's blocks; the others are not "
+        "replayed"
+    )
+
+
+@pytest.mark.parametrize(
+    ("blocks", "left_out", "expected"),
+    [
+        (((0, 3),), ((1, 1),), ((0, 0), (2, 3))),
+        (((0, 0), (4, 5)), ((3, 9),), ((0, 0),)),
+        (((0, 3),), ((0, 3),), None),
+        (((2, 2),), ((0, 1),), ((2, 2),)),
+    ],
+)
+def test_blocks_that_were_there_before_are_left_out(
+    blocks: BlockRanges, left_out: BlockRanges, expected: BlockRanges | None
+) -> None:
+    file, before = (
+        ProfileFile(path="a", size=9, blocks=each) for each in (blocks, left_out)
+    )
+    found = [each.blocks for each in without_blocks([file], [before])]
+    assert found == ([expected] if expected else [])
+    other = ProfileFile(path="b", size=9, blocks=left_out)
+    assert list(without_blocks([file], [other])) == [file]
+
+
+SIZE_BYTES = 20 * DATA_BLOCK_BYTES
+HALF = BLOCK_PAGES // 2
+
+
+def at(block: int, page: int, *, code_end: int | None = None) -> Touch:
+    number = block * BLOCK_PAGES + page
+    return Touch(first=number, last=number, code_end=code_end)
+
+
+def read(
+    *touches: Touch, code_forward: bool = True, read_ahead_kb: int = 128
+) -> set[int]:
+    return mount_blocks(
+        touches,
+        size_bytes=SIZE_BYTES,
+        read_ahead_kb=read_ahead_kb,
+        code_forward=code_forward,
+    )
+
+
+@pytest.mark.parametrize(
+    ("touch", "found"),
+    [
+        (at(5, HALF // 2), {4, 5}),
+        (at(5, HALF + 2), {5, 6}),
+        # Squashfs reads one block more where the last one is read whole.
+        (at(5, HALF), {5, 6}),
+        (at(19, BLOCK_PAGES - 1), {19}),
+    ],
+)
+def test_fault_in_data_reads_to_both_sides(touch: Touch, found: set[int]) -> None:
+    assert read(touch) == {0} | found
+
+
+def test_fault_in_code_reads_on_up_to_the_end_of_the_mapping() -> None:
+    end = 6 * BLOCK_PAGES
+    assert read(at(5, 1, code_end=9 * BLOCK_PAGES)) == {0, 5, 6}
+    assert read(at(5, 1, code_end=end - 1)) == {0, 5}
+    assert read(at(5, 1, code_end=end), code_forward=False) == {0, 4, 5}
+
+
+def test_block_that_is_there_reads_no_neighbours() -> None:
+    assert read(at(5, HALF + 2), at(6, HALF + 2)) == {0, 5, 6}
+    assert read(at(6, HALF + 2), at(5, HALF + 2)) == {0, 5, 6, 7}
+
+
+def test_second_page_makes_the_kernel_read_ahead_and_so_does_what_it_read() -> None:
+    assert read(at(0, 2)) == {0}
+    assert read(at(0, 1)) == {0, 1, 2}
+    assert read(at(0, 1), at(1, 0)) == {0, 1, 2, 3, 4}
+
+
+def test_mark_among_pages_that_came_together_was_hardly_used() -> None:
+    around = Touch(first=2 * BLOCK_PAGES - 2, last=2 * BLOCK_PAGES + 5)
+    ahead = at(0, 1), at(1, 0)
+    assert read(at(0, 1), Touch(first=BLOCK_PAGES, last=BLOCK_PAGES + 5)) == {0, 1, 2}
+    assert read(*ahead, around) == {0, 1, 2, 3, 4}
+    assert read(Touch(first=0, last=5)) == {0, 1, 2}
+
+
+def called(block: int, page: int, count: int = 1) -> Touch:
+    first = block * BLOCK_PAGES + page
+    return Touch(first=first, last=first + count - 1, is_read=True)
+
+
+def test_small_read_brings_its_block_alone() -> None:
+    assert read(called(5, 3)) == {5}
+    assert read(called(5, 3), called(5, 9), called(9, 2)) == {5, 9}
+    assert read(called(5, BLOCK_PAGES - 1, 2)) == {5, 6}
+
+
+def test_read_that_goes_on_reads_ahead() -> None:
+    assert read(called(0, 0)) == {0}
+    assert read(called(0, 0), called(0, 1)) == {0, 1, 2}
+    # Behind a block that is there the kernel takes a reader for one that goes on.
+    assert read(called(5, 3), called(6, 0)) == {5, 6, 7}
+
+
+def test_read_file_that_is_mapped_too_has_both() -> None:
+    code = at(9, 1, code_end=10 * BLOCK_PAGES - 1)
+    assert read(called(5, 3), code) == {0, 5, 9}
+
+
+def test_mount_without_read_ahead_reads_what_is_touched() -> None:
+    assert read(at(0, 1), at(5, 3), read_ahead_kb=0) == {0, 5}
+
+
+def test_page_behind_the_end_of_the_file_is_none() -> None:
+    assert read(at(20, 0)) == {0}
+
+
+@pytest.mark.parametrize(
+    ("release", "forward"),
+    [
+        ("6.17.0-1-generic", True),
+        ("6.8.0-31-generic", False),
+        ("7.0", True),
+        ("", False),
+    ],
+)
+def test_kernels_from_6_17_on_read_code_forward(release: str, *, forward: bool) -> None:
+    assert reads_code_forward(release or "unknown") == forward

@@ -1,27 +1,30 @@
-"""Advice where snapcraft packs by its functions alone."""
+"""Advice before a pack: of snapcraft's functions, and of Package services."""
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from host_doubles import SnapcraftError, install_snapcraft
-from host_projects import make_project, write_policy
+from host_projects import LZO_PAYS, make_project, write_policy
 from snapcraft_compression_advisor.host.advisor import Advisor
 from snapcraft_compression_advisor.host.decision import Artifact
 from snapcraft_compression_advisor.host.guard import Stop
 from snapcraft_compression_advisor.host.pack import (
+    advising,
     wrap_pack_functions,
     wrap_run,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
-    from types import SimpleNamespace
 
     from craft_cli.pytest_plugin import RecordingEmitter
     from pytest_mock import MockerFixture
+
 
 pytestmark = pytest.mark.usefixtures("emitter")
 
@@ -189,3 +192,73 @@ def test_without_the_library_of_a_codec_nothing_is_packed_to_try(
     snapcraft.pack.pack_snap(folder / "files", output=None, compression="xz")
     said = [call.args[1] for call in emitter.interactions]
     assert any("the library of lzo isn't installed" in line for line in said)
+
+
+class Packing:
+    """Packs all at once, as services of craft-application 4 do."""
+
+    packed_with: str | None = None
+
+    def __init__(self, services: object, project: object = None) -> None:
+        self._services = services
+        self._project = project
+
+    def pack(self, prime_dir: Path, dest: Path) -> list[Path]:
+        """Note what would be packed with."""
+        del prime_dir
+        self.packed_with = getattr(self._project, "compression", "xz")
+        return [dest / "hello.snap"]
+
+
+class NoServices:
+    """Knows no service."""
+
+    def get(self, name: str) -> object:
+        message = f"Not a registered service: {name}"
+        raise AttributeError(message)
+
+
+def service(
+    applying: Path,
+    services: object,
+    project: object,
+    find: Callable[[], Advisor | None],
+) -> Any:  # noqa: ANN401 # a class made at run time
+    base: Any = Packing
+    advised: Any = advising(base, find)
+    made = advised(services, project)
+    assert made.pack(applying / "files", applying) == [applying / "hello.snap"]
+    return made
+
+
+@pytest.fixture
+def applying(tmp_path: Path) -> Path:
+    return make_project(tmp_path / "project", policy=f"{LZO_PAYS}mode: apply\n")
+
+
+def test_services_that_hold_their_project_themselves_get_advice(applying: Path) -> None:
+    lifecycle = SimpleNamespace(prime_dir=applying / "files")
+    services = SimpleNamespace(get={"lifecycle": lifecycle}.__getitem__)
+    project = SimpleNamespace(compression="xz", components=None)
+    advisor = Advisor(project_dir=applying)
+    made = service(applying, services, project, lambda: advisor)
+    assert made.packed_with == "lzo"
+
+
+def test_services_that_nothing_is_known_of_pack_without(
+    applying: Path, emitter: RecordingEmitter
+) -> None:
+    advisor = Advisor(project_dir=applying)
+    made = service(applying, NoServices(), None, lambda: advisor)
+    assert made.packed_with == "xz"
+    said = [str(each.args[1]) for each in emitter.interactions if len(each.args) > 1]
+    assert any(
+        "no advice, because the project isn't as expected" in one for one in said
+    )
+
+
+def test_a_service_without_an_advisor_packs(applying: Path) -> None:
+    lifecycle = SimpleNamespace(prime_dir=applying / "files")
+    services = SimpleNamespace(get={"lifecycle": lifecycle}.__getitem__)
+    project = SimpleNamespace(compression="xz", components=None)
+    assert service(applying, services, project, lambda: None).packed_with == "xz"
