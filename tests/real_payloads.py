@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import random
+import signal
 import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 from elf_files import make_elf
@@ -88,3 +90,22 @@ def advisor(
         cwd=cwd,
         environment={**os.environ, **environment},
     )
+
+
+def interrupt(
+    *arguments: str | Path, at: str, by: signal.Signals, **environment: str
+) -> None:
+    """Interrupt the command line at a line of progress, and see that it ends so."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "snapcraft_compression_advisor", *map(str, arguments)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **environment},
+    ) as process:
+        assert process.stderr is not None
+        assert any(at in line for line in process.stderr)
+        process.send_signal(by)
+        rest = process.stderr.read()
+    assert process.returncode == 128 + by, rest
+    assert "Traceback" not in rest

@@ -27,6 +27,7 @@ from ..codecs.codec import DATA_BLOCK_BYTES
 from ..core.errors import NoInputError, StorageError, ToolError
 from ..core.files import entries_below
 from ..core.scratch import scratch_directory
+from ..core.units import Interval
 from ..devices.device import NO_COST, BlockCost, DeviceProfile
 from ..payload.inventory import block_count
 from ..payload.source import open_payload
@@ -40,7 +41,7 @@ from .block_timing import (
     time_round,
     write_blocks,
 )
-from .cost_fit import MINIMUM_BLOCKS, StorageCosts, fit_costs, fit_storage
+from .cost_fit import MINIMUM_BLOCKS, fit_costs, fit_storage
 from .images import PackedImages, packed_images
 from .measure import processor_name
 from .mount import can_mount, running_kernel
@@ -111,12 +112,14 @@ def calibrate(request: CalibrationRequest, progress: Progress) -> Calibration:
     places = choose_sample(request.sample, request.blocks)
     timings, unavailable = _time_codecs(request, places, progress)
     costs = fit_costs(timings.blocks, noise=timings.error)
-    storage, in_memory = _measure_storage(request, costs.fill, progress)
+    (seek_s, read_s_per_byte), in_memory = _measure_storage(
+        request, costs.fill, progress
+    )
     device = DeviceProfile(
         name=request.name,
         description=f"{processor_name()}, calibrated",
-        seek_s=storage.seek_s,
-        read_s_per_byte=storage.read_s_per_byte,
+        seek_s=seek_s,
+        read_s_per_byte=read_s_per_byte,
         fill=costs.fill,
         decompress={**costs.decompress, "none": NO_COST},
         processors=len(os.sched_getaffinity(0)),
@@ -235,8 +238,8 @@ def _packed(
 
 def _measure_storage(
     request: CalibrationRequest, fill: BlockCost, progress: Progress
-) -> tuple[StorageCosts, bool]:
-    """Return what storage takes, and whether it is memory."""
+) -> tuple[tuple[Interval, Interval], bool]:
+    """Return what storage takes (a seek, a byte), and whether it is memory."""
 
     def fill_tree(tree: Path) -> dict[str, int]:
         try:

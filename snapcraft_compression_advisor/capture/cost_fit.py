@@ -79,17 +79,9 @@ def fit_costs(
     return FittedCosts(fill=fill, decompress=decompress)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StorageCosts:
-    """Seconds until the first byte of a read elsewhere, and of a continuous read."""
-
-    seek_s: Interval
-    read_s_per_byte: Interval
-
-
 def fit_storage(
     sizes_bytes: Sequence[int], seconds: Floats, fill: BlockCost
-) -> StorageCosts:
+) -> tuple[Interval, Interval]:
     """Fit a seek a file and a time a byte to cold reads of uncompressed files.
 
     The ends are those of the rounds' totals.
@@ -97,6 +89,7 @@ def fit_storage(
     :param sizes_bytes: of the files, each of which is read in one go.
     :param seconds: rounds x files.
     :param fill: the processor's part of each block, which is taken off.
+    :return: seconds until the first byte of a read elsewhere, and of a byte.
     """
     processor_s = np.array([_fill_s(fill, size) for size in sizes_bytes])
     median_s = np.median(seconds, axis=0)
@@ -107,9 +100,9 @@ def fit_storage(
     total_s = max(float(storage_s.sum()), float(np.finfo(float).tiny))
     low = min(1 - _LEAST_STORAGE_MISS, float(rounds_s.min()) / total_s)
     high = max(1 + _LEAST_STORAGE_MISS, float(rounds_s.max()) / total_s)
-    return StorageCosts(
-        seek_s=Interval.around(seek_s * low, seek_s, seek_s * high),
-        read_s_per_byte=Interval.around(read_s * low, read_s, read_s * high),
+    return (
+        Interval.around(seek_s * low, seek_s, seek_s * high),
+        Interval.around(read_s * low, read_s, read_s * high),
     )
 
 

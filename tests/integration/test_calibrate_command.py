@@ -14,7 +14,7 @@ import pytest
 
 from abilities import OTHER_USER, other_user_can_run
 from mounts import loop_devices_of, mount_points_below
-from real_payloads import advisor
+from real_payloads import advisor, interrupt
 from snapcraft_compression_advisor.capture.calibrate import MEMORY
 from snapcraft_compression_advisor.codecs import CODECS
 from snapcraft_compression_advisor.devices.builtin_devices import usual_block_s
@@ -152,20 +152,8 @@ MOMENTS = (
 def test_interruption_leaves_nothing_behind(
     sample: Path, storage: Path, moment: str, interruption: signal.Signals
 ) -> None:
-    with subprocess.Popen(
-        [sys.executable, "-m", "snapcraft_compression_advisor", "calibrate",
-         *map(str, few(sample, storage)), "--rounds", "5"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "TMPDIR": str(storage)},
-    ) as process:  # fmt: skip
-        assert process.stderr is not None
-        assert any(moment in line for line in process.stderr)
-        process.send_signal(interruption)
-        rest = process.stderr.read()
-        assert process.wait() == 128 + interruption, rest
-    assert "Traceback" not in rest
+    words = ("calibrate", *few(sample, storage), "--rounds", "5")
+    interrupt(*words, at=moment, by=interruption, TMPDIR=str(storage))
 
 
 def test_user_other_than_root_is_told_what_to_do(sample: Path, storage: Path) -> None:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from documents import Document, read_document
-from real_payloads import advisor, snap_pack
+from real_payloads import advisor, interrupt, snap_pack
 from snapcraft_compression_advisor.codecs import CODECS
 
 pytestmark = [pytest.mark.slow, pytest.mark.mounts, pytest.mark.bubblewrap]
@@ -187,18 +185,5 @@ def test_interruption_leaves_nothing_behind(
     moment: str,
     interruption: signal.Signals,
 ) -> None:
-    with subprocess.Popen(
-        [sys.executable, "-m", "snapcraft_compression_advisor", "measure",
-         str(small_prime), "--launch-profile", str(profile),
-         "--runs", "1000"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "TMPDIR": str(scratch)},
-    ) as process:  # fmt: skip
-        assert process.stderr is not None
-        assert any(moment in line for line in process.stderr)
-        process.send_signal(interruption)
-        rest = process.stderr.read()
-        assert process.wait() == 128 + interruption, rest
-    assert "Traceback" not in rest
+    words = ("measure", small_prime, "--launch-profile", profile, "--runs", "1000")
+    interrupt(*words, at=moment, by=interruption, TMPDIR=str(scratch))

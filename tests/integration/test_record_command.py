@@ -16,7 +16,7 @@ import psutil
 import pytest
 
 from real_launches import BLOCK, fill_launchable
-from real_payloads import advisor, snap_pack
+from real_payloads import advisor, interrupt, snap_pack
 from snapcraft_compression_advisor.launch.profile import LaunchProfile, read_profile
 
 if TYPE_CHECKING:
@@ -185,22 +185,8 @@ def test_interruption_leaves_nothing(
     prime: Path, scratch: Path, moment: str, number: signal.Signals
 ) -> None:
     until = "exit" if moment == "Launching once" else "seconds:1"
-    with subprocess.Popen(
-        [sys.executable, "-m", "snapcraft_compression_advisor", "record",
-         str(prime), "--app", "slow", "--until", until],
-        stderr=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        text=True,
-        env={**os.environ, "TMPDIR": str(scratch)},
-    ) as process:  # fmt: skip
-        assert process.stderr is not None
-        for line in process.stderr:
-            if moment in line:
-                process.send_signal(number)
-                break
-        rest = process.stderr.read()
-        assert process.wait() == 128 + number
-    assert "Traceback" not in rest
+    words = ("record", prime, "--app", "slow", "--until", until)
+    interrupt(*words, at=moment, by=number, TMPDIR=str(scratch))
     assert sleepers("4712") == set()
     assert loop_devices(scratch) == []
 

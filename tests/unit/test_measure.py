@@ -89,26 +89,16 @@ def test_no_codec_left_is_an_error_with_every_reason(
     assert list(scratch.iterdir()) == []
 
 
-def test_user_who_cannot_mount_is_told_before_packing(
-    prime: Path, scratch: Path, called: Path
+@pytest.mark.parametrize(
+    ("to_mount", "said"),
+    [(True, "may not mount images"), (False, "No image could be packed")],
+)
+def test_right_to_mount_is_needed_before_packing_what_is_mounted(
+    prime: Path, scratch: Path, called: Path, said: str, *, to_mount: bool
 ) -> None:
-    with (
-        no_right_to_mount(),
-        pytest.raises(ToolError, match="may not mount images"),
-    ):
-        pack(prime, ("xz",), scratch=scratch, to_mount=True)
-    assert not called.exists()
-
-
-def test_images_that_nobody_mounts_are_packed_without_the_right_to(
-    prime: Path, scratch: Path, called: Path
-) -> None:
-    with (
-        no_right_to_mount(),
-        pytest.raises(ToolError, match="No image could be packed"),
-    ):
-        pack(prime, ("xz",), scratch=scratch, to_mount=False)
-    assert called.exists()
+    with no_right_to_mount(), pytest.raises(ToolError, match=said):
+        pack(prime, ("xz",), scratch=scratch, to_mount=to_mount)
+    assert called.exists() is not to_mount
 
 
 def test_disk_that_is_plainly_too_small_is_refused_before_packing(
