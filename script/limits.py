@@ -28,7 +28,7 @@ ROOM_LINES = {
     "trim": 1_320,
     "prefetch": 450,
     "lint": 3_500,
-    "capture": 6_780,
+    "capture": 6_770,
     "report": 5_480,
     "fleet": 2_300,
     "cli": 3_600,
@@ -37,8 +37,8 @@ ROOM_LINES = {
 """Of the package's rooms, without those inside that have a limit of their own."""
 
 TREES = {
-    PACKAGE: (51_600, 267),
-    "tests": (45_040, 223),
+    PACKAGE: (51_560, 267),
+    "tests": (44_920, 221),
     "study": (11_150, 63),
     "benchmarks": (2_670, 16),
 }
