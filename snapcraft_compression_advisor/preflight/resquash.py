@@ -49,13 +49,11 @@ class Resquash:
 
     :param tool: mksquashfs with its version.
     :param equal: whether the two are identical, byte for byte.
-    :param padded: whether the second had to be padded as ``snap pack`` does.
     """
 
     tool: str
     options: tuple[str, ...]
     equal: bool
-    padded: bool = False
     differences: tuple[Difference, ...] = ()
 
 
@@ -146,15 +144,13 @@ def resquash(
         )
         progress("Comparing the two images")
         # A small image is padded as snap pack does if the first one is.
-        small = repacked.stat().st_size < MINIMUM_IMAGE_BYTES == image.image_bytes
-        if small:
+        if repacked.stat().st_size < MINIMUM_IMAGE_BYTES == image.image_bytes:
             os.truncate(repacked, MINIMUM_IMAGE_BYTES)
         equal = first_difference(path, repacked) is None
         return Resquash(
             tool=f"mksquashfs {mksquashfs_version()}",
             options=options,
             equal=equal,
-            padded=small,
             differences=() if equal else list_differences(path, image, repacked),
         )
 

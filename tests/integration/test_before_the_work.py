@@ -62,25 +62,19 @@ ON_A_PATH = {
 
 @pytest.mark.usefixtures("no_work")
 @pytest.mark.parametrize("command", ON_A_PATH)
-def test_a_project_folder_is_told_from_its_prime_directory(
+def test_a_directory_that_is_no_prime_is_refused_before_it_is_walked(
     folder: Path, command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for named, prime in ((".", "./prime"), (str(folder), f"{folder}/prime")):
+    is_project = "is a project folder; its prime directory is"
+    for named, said in (
+        (".", f"{is_project} ./prime"),
+        (str(folder), f"{is_project} {folder}/prime"),
+        ("/usr", "is not a prime directory: it has no meta/snap.yaml"),
+    ):
         assert main(ON_A_PATH[command].format(named).split()) == 66
-        said = f"'{named}' is a project folder; its prime directory is {prime}"
         printed = capsys.readouterr()
-        assert said in (printed.out if command == "lint" else printed.err)
-
-
-@pytest.mark.usefixtures("no_work", "folder")
-@pytest.mark.parametrize("command", ON_A_PATH)
-def test_a_directory_that_is_no_prime_is_refused_before_it_is_walked(
-    command: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(ON_A_PATH[command].format("/usr").split()) == 66
-    said = "'/usr' is not a prime directory: it has no meta/snap.yaml"
-    printed = capsys.readouterr()
-    assert said in (printed.out if command == "lint" else printed.err)
+        shown = printed.out if command == "lint" else printed.err
+        assert f"'{named}' {said}" in shown
 
 
 def test_what_is_looked_for_where_nothing_is_named(

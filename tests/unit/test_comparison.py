@@ -30,6 +30,7 @@ from stored_block import stored_block
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from snapcraft_compression_advisor.diff.build import Build
     from snapcraft_compression_advisor.diff.difference import BuildDifference
 
 
@@ -58,10 +59,13 @@ def launch_change(
         )
         for files, codec in zip((old, new), codecs, strict=True)
     ]
-    same = unchanged_paths(builds[0].payload, builds[1].payload)
-    (change,) = compare_launches(
-        builds[0], builds[1], (find_device("nvme-laptop"),), same
-    )
+    return compared(*builds)
+
+
+def compared(old: Build, new: Build) -> LaunchChange:
+    """Return what became of the one launch on one device."""
+    same = unchanged_paths(old.payload, new.payload)
+    (change,) = compare_launches(old, new, (find_device("nvme-laptop"),), same)
     return change
 
 
@@ -122,14 +126,11 @@ def test_file_that_a_trial_estimates_otherwise_makes_no_difference(
     launched = dict.fromkeys(files, 1.0)
     old = make_build(files, launched=launched, measured=old_measured)
     new = make_build(files, launched=launched, measured=new_measured, stored_share=0.51)
-    same = unchanged_paths(old.payload, new.payload)
-    device = find_device("nvme-laptop")
-    (change,) = compare_launches(old, new, (device,), same)
+    change = compared(old, new)
     assert change.change_s == Interval.exactly(0.0)
     assert (change.verdict, change.causes) == ("same", ())
     measured = make_build(files, launched=launched, stored_share=share)
-    (expected,) = compare_launches(measured, measured, (device,), same)
-    assert change.old_s == change.new_s == expected.new_s
+    assert change.old_s == change.new_s == compared(measured, measured).new_s
 
 
 def test_blocks_are_taken_over_for_files_that_both_have() -> None:
@@ -151,9 +152,7 @@ def test_same_files_that_two_images_store_otherwise_make_a_difference() -> None:
     launched = dict.fromkeys(files, 1.0)
     old = make_build(files, launched=launched, measured=True)
     new = make_build(files, launched=launched, measured=True, stored_share=0.7)
-    same = unchanged_paths(old.payload, new.payload)
-    (change,) = compare_launches(old, new, (find_device("nvme-laptop"),), same)
-    assert change.change_s.mid > 0
+    assert compared(old, new).change_s.mid > 0
 
 
 def test_library_that_grew_is_why_a_launch_is_slower() -> None:
@@ -206,10 +205,7 @@ def test_file_that_is_read_more_is_a_cause_though_unchanged() -> None:
     files = {**APP, "lib/foo.so": blocks(50)}
     old = make_build(files, launched={"bin/hello": 1.0, "lib/foo.so": 0.1})
     new = make_build(files, launched={"bin/hello": 1.0, "lib/foo.so": 0.9})
-    (change,) = compare_launches(
-        old, new, (find_device("nvme-laptop"),), frozenset(files)
-    )
-    (cause,) = change.causes
+    (cause,) = compared(old, new).causes
     assert (cause.path, cause.unchanged) == ("lib/foo.so", True)
     assert cause.seconds > 0
 

@@ -171,17 +171,24 @@ def test_signal_during_the_work_ends_it_with_its_status(
     assert "Traceback" not in capsys.readouterr().err
 
 
+def interrupt(
+    mocker: MockerFixture, place: object, name: str, number: signal.Signals
+) -> None:
+    """Have a signal come right before a function."""
+    function = getattr(place, name)
+
+    def interrupted() -> None:
+        signal.raise_signal(number)
+        function()
+
+    mocker.patch.object(place, name, interrupted)
+
+
 @pytest.mark.parametrize("number", SIGNALS)
 def test_signal_before_the_work_prevents_it(
     number: signal.Signals, mocker: MockerFixture
 ) -> None:
-    start = program._start_emitter
-
-    def interrupted() -> None:
-        signal.raise_signal(number)
-        start()
-
-    mocker.patch.object(program, "_start_emitter", interrupted)
+    interrupt(mocker, program, "_start_emitter", number)
     dispatch = mocker.patch.object(program, "_dispatch")
     assert program.main([]) == 128 + number
     dispatch.assert_not_called()
@@ -191,13 +198,7 @@ def test_signal_before_the_work_prevents_it(
 def test_signal_after_the_work_changes_nothing(
     number: signal.Signals, mocker: MockerFixture
 ) -> None:
-    end = emit.ended_ok
-
-    def interrupted() -> None:
-        signal.raise_signal(number)
-        end()
-
-    mocker.patch.object(emit, "ended_ok", interrupted)
+    interrupt(mocker, emit, "ended_ok", number)
     mocker.patch.object(program, "_dispatch", return_value=os.EX_OK)
     assert program.main([]) == os.EX_OK
 
