@@ -27,7 +27,7 @@ ROOM_LINES = {
     "preflight": 670,
     "trim": 1_320,
     "prefetch": 450,
-    "lint": 3_500,
+    "lint": 3_480,
     "capture": 6_770,
     "report": 5_480,
     "fleet": 2_300,
@@ -37,7 +37,7 @@ ROOM_LINES = {
 """Of the package's rooms, without those inside that have a limit of their own."""
 
 TREES = {
-    PACKAGE: (51_560, 267),
+    PACKAGE: (51_530, 267),
     "tests": (44_910, 221),
     "study": (11_150, 63),
     "benchmarks": (2_670, 16),

@@ -22,12 +22,7 @@ from .rule import Context
 from .rules import ALL_RULES
 from .rules.declared import component_key
 from .rules.regressions import DELTA_RULES
-from .run import (
-    Selection,
-    coverage,
-    make_selection,
-    run_rules,
-)
+from .run import Selection, coverage, make_selection, run_rules
 
 
 def lint_payload(

@@ -16,11 +16,7 @@ from ..core.units import Interval
 from ..devices.device import DeviceProfile
 from ..launch.launch_set import select_apps
 from ..launches import Surroundings
-from ..payload.snap_yaml import (
-    COMPONENT_TYPE,
-    SnapMetadata,
-    split_component_name,
-)
+from ..payload.snap_yaml import COMPONENT_TYPE, SnapMetadata, split_component_name
 from ..payload.source import Payload
 from ..settings.parts import RefreshSettings
 from ..settings.settings import Settings

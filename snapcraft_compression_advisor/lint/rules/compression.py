@@ -7,13 +7,7 @@ from collections.abc import Callable, Iterator
 
 from ...advice.reasons import Code
 from ...advice.recommendation import SNAPCRAFT_DEFAULT
-from ...core.units import (
-    bytes_text,
-    format_bytes,
-    join_ends,
-    percent,
-    seconds_text,
-)
+from ...core.units import bytes_text, format_bytes, join_ends, percent, seconds_text
 from ...payload.snap_yaml import split_component_name
 from ...wording import habits_text, not_followed, place_of, sentences
 from ..finding import Evidence, Finding, Fix, Gain, estimated, measured

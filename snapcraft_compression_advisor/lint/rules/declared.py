@@ -8,12 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from ...advice.evidence import Policy
 from ...advice.recommendation import SNAPCRAFT_DEFAULT
 from ...codecs import SHIPPABLE
-from ...core.units import (
-    Interval,
-    bytes_text,
-    percent,
-    seconds_text,
-)
+from ...core.units import Interval, bytes_text, percent, seconds_text
 from ...payload.snap_yaml import COMPONENT_TYPE
 from ..finding import Evidence, Finding, Fix, Location, declared, estimated, measured
 from ..rule import (

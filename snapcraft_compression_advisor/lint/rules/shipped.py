@@ -11,15 +11,7 @@ from typing import TYPE_CHECKING
 from ...advice.evidence import download_seconds
 from ...core.units import Interval, bytes_text, counted, format_bytes, percent
 from ...payload.needless import NeedlessFile
-from ..finding import (
-    MOST_FILES,
-    Evidence,
-    Finding,
-    Gain,
-    Location,
-    estimated,
-    measured,
-)
+from ..finding import MOST_FILES, Evidence, Finding, Gain, Location, estimated, measured
 from ..rule import Context, Rule, no_sizes, priced_codec
 
 if TYPE_CHECKING:
