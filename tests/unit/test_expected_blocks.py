@@ -129,9 +129,6 @@ def test_files_that_are_not_there_have_no_blocks() -> None:
     assert expected.stored_bytes_by_file(blocks_of_files({})) == [0.0]
 
 
-ONE_BLOCK = stored_block(raw_bytes=9, stored_bytes=7)
-
-
 HOLEY_BLOCKS = 12
 
 

@@ -110,12 +110,15 @@ def test_the_fewest_files_that_take_most_are_named() -> None:
     assert "'a', 'b' add an estimated" in finding.message
 
 
-def test_a_launch_of_many_files_is_not_dominated() -> None:
-    assert not reading({"a": 100, **many(3000)})[1]
-
-
-def test_what_takes_no_time_is_no_finding() -> None:
-    assert not reading({"a": 2})[1]
+@pytest.mark.parametrize(
+    "blocks",
+    [{"a": 100, **many(3000)}, {"a": 2}, {}],
+    ids=["many files", "no time", "nothing known"],
+)
+def test_a_launch_that_no_few_files_dominate_is_no_finding(
+    blocks: dict[str, int],
+) -> None:
+    assert not reading(blocks)[1]
 
 
 @pytest.mark.parametrize("most", [3.5, 20.0])
@@ -125,10 +128,6 @@ def test_a_guessed_launch_that_may_read_much_more_is_undecided(most: float) -> N
     assert finding.undecided
     assert "may add" in finding.message
     assert finding.severity == "info"
-
-
-def test_a_launch_that_reads_nothing_known_is_no_finding() -> None:
-    assert not reading({})[1]
 
 
 @pytest.mark.parametrize(

@@ -81,13 +81,6 @@ def test_each_block_is_expected_by_the_share_of_its_class() -> None:
     assert hello.expected_blocks == pytest.approx(1.5 * opened, abs=0.02)
 
 
-def test_built_in_priors_expect_the_first_block_rather_than_the_last() -> None:
-    found = launch_set({"bin/hello": make_elf(padding_bytes=100 * BLOCK)})
-    shares = [share for _, _, share in found.files[0].ranges()]
-    assert shares[0] > 0.8
-    assert shares[-1] < shares[0]
-
-
 def test_interpreter_of_a_script_is_found_in_the_payload() -> None:
     found = launch_set(
         {
@@ -135,16 +128,6 @@ def test_command_with_an_open_quote_is_taken_word_by_word() -> None:
     assert paths(launch_set({"bin/hello": make_elf()}, command="bin/hello 'x")) == [
         "bin/hello"
     ]
-
-
-def test_scripts_that_start_each_other_end() -> None:
-    found = launch_set(
-        {
-            "bin/hello": b"#!/bin/sh\n$SNAP/bin/again",
-            "bin/again": b"#!/bin/sh\n$SNAP/bin/hello",
-        }
-    )
-    assert paths(found) == ["bin/again", "bin/hello"]
 
 
 @pytest.mark.parametrize("text", [b"#!/usr/bin/perl\n", b"#!/bin/sh\nexec something\n"])

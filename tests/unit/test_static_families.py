@@ -59,11 +59,6 @@ def test_toolkit_opens_its_files(library: str, opened: str) -> None:
     assert opened not in found(other, "usr/bin/hello")
 
 
-def test_every_program_may_read_the_locale() -> None:
-    archive = "usr/lib/locale/locale-archive"
-    assert archive in found({**linked_to(), archive: b"x"}, "usr/bin/hello")
-
-
 def test_libraries_of_a_plugin_are_read_with_it() -> None:
     driver = f"{LIB}/dri/swrast_dri.so"
     files = {

@@ -96,7 +96,6 @@ class FamilyFiles:
 
     def __init__(self, inventory: Inventory) -> None:
         self._folders = inventory.folders
-        self._anywhere: dict[Family, list[Entry]] = {}
 
     def named_by(self, triggers: Iterable[Trigger]) -> Iterator[tuple[Family, Entry]]:
         """Yield what rules name, links among it."""
@@ -117,16 +116,9 @@ class FamilyFiles:
                 for entry in found:
                     yield family, entry
 
-    def _all(self, family: Family) -> list[Entry]:
-        if family not in self._anywhere:
-            named = compiled(family.folder)
-            self._anywhere[family] = [
-                entry
-                for folder in self._folders
-                if named.fullmatch(folder)
-                for entry in self._in(folder, family)
-            ]
-        return self._anywhere[family]
+    def _all(self, family: Family) -> Iterator[Entry]:
+        for folder in filter(compiled(family.folder).fullmatch, self._folders):
+            yield from self._in(folder, family)
 
     def _beside(self, family: Family, folders: set[str]) -> Iterator[Entry]:
         named = compiled(family.folder)

@@ -180,7 +180,7 @@ class _Walk:
         if not any(followed in name for followed in _FOLLOWED):
             self.found.followed = False
         runtime = runtime_of(name)
-        known = runtime is not None and bool(runtime.loader or runtime.scripts)
+        known = runtime is not None and bool(runtime.loader)
         if not (known or any(each in name for each in _KNOWN)):
             self._blind("unfollowed-runtime", program.path, name)
 

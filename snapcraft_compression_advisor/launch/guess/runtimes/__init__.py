@@ -12,7 +12,6 @@ RUNTIMES = (
     Runtime(
         kind="Python",
         mapped=r"python[\d.]*",
-        libraries=r"libpython[\d.]*(?:\.so\S*)?",
         loader="python.search:loads",
         interpreter="python",
         main_file="__main__.py",
@@ -21,14 +20,12 @@ RUNTIMES = (
     Runtime(
         kind="Perl",
         mapped=r"perl[\d.]*|libperl\.so\S*",
-        scripts=(("perl", ".pl"),),
         loader="script_modules:PERL.loads",
         interpreter="perl",
     ),
     Runtime(
         kind="Ruby",
         mapped=r"ruby[\d.]*|libruby\S+",
-        scripts=(("ruby", ".rb"),),
         loader="script_modules:RUBY.loads",
         interpreter="ruby",
     ),
@@ -47,14 +44,12 @@ RUNTIMES = (
     Runtime(
         kind="Tcl",
         mapped=r"(?:tclsh|wish|expect|itclsh|itkwish)[\d.]*",
-        scripts=(("tclsh", ".tcl"), ("wish", ".tcl"), ("expect", ".tcl")),
         loader="tcl:loads",
         interpreter="tclsh",
     ),
     Runtime(
         kind="Lua",
         mapped=r"lua(?:jit)?(?:-?\d[\d.]*)?|love(?:-?\d[\d.]*)?|liblove\S*\.so\S*",
-        scripts=(("lua", ".lua"),),
         loader="script_modules:LUA.loads",
         interpreter="lua",
         main_file="main.lua",
@@ -62,28 +57,24 @@ RUNTIMES = (
     Runtime(
         kind="QML",
         mapped=r"qml(?:scene)?(?:6|-qt\d)?",
-        libraries=r"libQt[56]Qml\.so\S*",
         loader="qml:loads",
     ),
     Runtime(
         kind="VLC",
         mapped=r"[cq]?vlc",
-        libraries=r"libvlc(?:core)?\.so\S*",
         loader="machines:vlc",
     ),
     Runtime(
         kind=".NET",
         mapped=r"(?:mono|cli)(?:-sgen|-boehm)?|libmono\S*\.so\S*"
         r"|dotnet|lib(?:hostfxr|coreclr)\.so",
-        files=(".dll", ".exe"),
         loader="machines:dotnet",
         interpreter="mono",
     ),
     Runtime(
         kind="Erlang",
         mapped=r"escript|erl|erlexec|iex|elixir",
-        # A module is loaded when one of its functions is first called.
-        scripts=(("escript", ".escript"),),
+        loader="machines:erlang",
         interpreter="escript",
     ),
     Runtime(
@@ -96,7 +87,6 @@ RUNTIMES = (
         kind="Chromium engine",
         # Only Chromium's own libraries of OpenGL have no number.
         mapped=r"electron|headless_shell|headless_lib\S+\.pak|lib(cef|GLESv2)\.so",
-        files=(".asar",),
         loader="electron:loads",
     ),
     Runtime(

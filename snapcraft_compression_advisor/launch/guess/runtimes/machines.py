@@ -1,4 +1,4 @@
-"""What virtual machines and hosts of plug-ins load: .NET and Mono, Java, VLC.
+"""What virtual machines and hosts of plug-ins load: .NET, Mono, Java, Erlang, VLC.
 
 A .NET assembly's metadata holds the names of those that it refers to as texts that a
 NUL ends (ECMA-335 II.24.2.3); so do those of the native libraries that it calls.
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from ....core.units import MIB
 from ....squashfs.entry import EntryKind
+from ...launch_set import BlindSpot
 from .runtime import Loaded
 
 if TYPE_CHECKING:
@@ -52,11 +53,19 @@ def java(app: StartedApp) -> Iterator[Loaded]:
             yield Loaded(entry=modules, way="java-linked-modules")
 
 
+def erlang(app: StartedApp) -> Iterator[BlindSpot]:
+    """Yield scripts: a module is loaded when one of its functions is first called."""
+    for script in app.scripts("escript", ".escript"):
+        yield BlindSpot(reason="computed-import", where=script.path)
+
+
 def vlc(app: StartedApp) -> Iterator[Loaded]:
     """Yield all plug-ins, or if there is a list of them, those of the interface.
 
     Without its ``plugins.dat``, libVLC opens each plug-in to ask what it can do.
     """
+    if not app.runs(r"[cq]?vlc|libvlc(?:core)?\.so\S*"):
+        return
     plugins = [
         (entry, match, f"{match['root']}/plugins.dat" in app.payload.inventory.entries)
         for entry in app.files("_plugin.so")

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from ....core.units import MIB
 from ....payload.linkage import library_path
 from ....squashfs.entry import EntryKind
-from ...launch_set import BlindSpot
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from ....payload.inventory import Entry
     from ....payload.linkage import Unresolved
     from ....payload.source import Payload
+    from ...launch_set import BlindSpot
     from ..snap_paths import SnapPaths
 
 SOURCE_MAX_BYTES = MIB
@@ -195,11 +195,8 @@ class Runtime:
     :param mapped: names of the programs and libraries that make an app one of them.
     :param interpreter: stem of the interpreter's name. Directories of this name are the
         language's own, not the application's; empty if there are none.
-    :param libraries: names of libraries that also make its loader be asked.
-    :param scripts: interpreters and suffixes of scripts that do so.
-    :param files: ends of the names of files that do so.
     :param loader: ``module:function`` of this package, which gives what an app's
-        programs load; without one, what its scripts load isn't known.
+        programs load, if any are of this runtime; without one, that isn't known.
     :param starts: by a program's name, patterns of the programs that it starts without
         a script that says so.
     :param main_file: what is started of a directory that is named as a program.
@@ -210,28 +207,12 @@ class Runtime:
     kind: str
     mapped: str
     interpreter: str = ""
-    libraries: str = ""
-    scripts: tuple[tuple[str, str], ...] = ()
-    files: tuple[str, ...] = ()
     loader: str = ""
     starts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     main_file: str = ""
     tells_all: bool = False
 
     def loads(self, app: StartedApp) -> Iterator[Loaded | BlindSpot]:
-        """Yield what an app's programs load, if they are of this runtime.
-
-        And what of it can't be known. The loader's module is imported only for apps
-        that may have such programs.
-        """
-        scripts = [entry for each in self.scripts for entry in app.scripts(*each)]
-        if not self.loader:
-            for script in scripts:
-                yield BlindSpot(reason="computed-import", where=script.path)
-        elif (
-            scripts
-            or app.runs(self.mapped)
-            or (self.libraries and app.runs(self.libraries))
-            or any(path.endswith(self.files) for path in app.payload.inventory.entries)
-        ):
+        """Yield what an app's programs load, and what of it can't be known."""
+        if self.loader:
             yield from resolve_name(f"{__package__}.{self.loader}")(app)

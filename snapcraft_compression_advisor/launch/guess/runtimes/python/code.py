@@ -39,12 +39,6 @@ _IMPORTING = frozenset(("import_module", "__import__", "run_module"))
 _LOADING = frozenset(("exec_module", "load_module"))
 _PATH_METHODS = frozenset(("insert", "append", "extend", "addsitedir"))
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_LEAVES = frozenset({
-    ast.Name, ast.Constant, ast.Load, ast.Store, ast.Del, ast.Pass, ast.alias, ast.arg,
-    ast.Global, ast.Nonlocal, ast.Break, ast.Continue, ast.Eq, ast.Add, ast.And, ast.Or,
-})  # fmt: skip
-"""Of nodes: those that hold no others of interest."""
-
 _GROUPED = frozenset(("entry_points", "iter_entry_points"))
 
 MAX_DEPTH = 24
@@ -241,9 +235,8 @@ class Code:
                 pending.extend((child, scope, owner) for child in self._branches(node))
             else:
                 self._note(node, scope)
-                inside = ast.iter_child_nodes(node)
-                found = [child for child in inside if type(child) not in _LEAVES]
-                pending.extend((child, scope, owner) for child in reversed(found))
+                inside = [*ast.iter_child_nodes(node)]
+                pending.extend((child, scope, owner) for child in reversed(inside))
 
     def _note(self, node: ast.AST, scope: Scope) -> None:
         """Note what a node itself does."""

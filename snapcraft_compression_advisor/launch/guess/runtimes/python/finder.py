@@ -53,18 +53,12 @@ class ModuleFinder:
     def __init__(self, inventory: Inventory, *, folders: Iterable[str] = ()) -> None:
         self._entries = inventory.entries
         self._inside = inventory.folders
-        tags: set[str] = set()
-        suffixes: set[str] = set()
+        compiled = filter(None, map(_COMPILED.fullmatch, self._entries))
+        names = map(posixpath.basename, self._entries)
+        extensions = filter(None, map(_EXTENSION.fullmatch, names))
+        self._tags = sorted({match["tag"] for match in compiled})
+        self._suffixes = sorted({match["suffix"] for match in extensions})
         libraries = [path for path in inventory.folders if _LIBRARY.fullmatch(path)]
-        for path in self._entries:
-            if path.endswith(".pyc") and (found := _COMPILED.fullmatch(path)):
-                tags.add(found["tag"])
-            elif path.endswith(".so") and (
-                found := _EXTENSION.fullmatch(posixpath.basename(path))
-            ):
-                suffixes.add(found["suffix"])
-        self._tags = sorted(tags)
-        self._suffixes = sorted(suffixes)
         self._libraries = frozenset(libraries)
         self._path = tuple(dict.fromkeys((*folders, *libraries)))
 
@@ -101,7 +95,7 @@ class ModuleFinder:
         """Return the extension modules of installed packages, by the packages."""
         found: dict[str, list[Entry]] = {}
         for path, entry in self._entries.items():
-            if path.endswith(".so") and (match := _PART_IN_C.fullmatch(path)):
+            if match := _PART_IN_C.fullmatch(path):
                 found.setdefault(match["top"], []).append(entry)
         return found
 

@@ -91,25 +91,16 @@ _REQUIRED_VERSION = re.compile(
 # Nothing that a part takes may be left for the one behind it, or a forged line of a
 # MiB takes hours: so a bracket holds no other, and a module has a name. The start of a
 # line is a character: what is looked for first is quickly found.
-_LINE = (
+_LINE = re.compile(
     rb"\n(?P<indent>[ \t]*)(?:(?P<block>def|class|async|if|elif|else|try|except|finally"
     rb"|with|for|while)\b(?P<test>[^\n]*)"
     rb"|import[ \t]+(?P<names>[^\n;#]+)"
-    rb"|%(load)s"
+    rb"|(?:[\w.]+[ \t]*=[ \t]*)?(?:importlib\.)?import_module\("
+    rb"[\"'](?P<loaded>[\w.]+)[\"']"
     rb"|from[ \t]+(?P<module>[\w.]+)[ \t]*import[ \t]*"
     rb"(?P<members>\([^()#]*(?:#[^\n]*\n[^()#]*)*\)|[^\n;#]+))"
 )
-_LOADER = b"import_module("
 _DEPENDING = frozenset((b"if", b"elif", b"def", b"async"))
-_LINE_THAT_LOADS = re.compile(
-    _LINE
-    % {
-        b"load": rb"(?:[\w.]+[ \t]*=[ \t]*)?(?:importlib\.)?import_module\("
-        rb"[\"'](?P<loaded>[\w.]+)[\"']"
-    }
-)
-# Without a name at the start, which any line may have: a quarter of the time.
-_OTHER_LINE = re.compile(_LINE % {b"load": rb"(?P<loaded>(?!))"})
 
 
 class Importer:
@@ -387,8 +378,7 @@ def imported_names(
     """
     skipped_beyond: int | None = None
     depends_beyond: int | None = None
-    line = _LINE_THAT_LOADS if _LOADER in source else _OTHER_LINE
-    for match in line.finditer(b"\n" + source):
+    for match in _LINE.finditer(b"\n" + source):
         indent = len(match["indent"])
         if skipped_beyond is not None and indent > skipped_beyond:
             continue
