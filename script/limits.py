@@ -31,14 +31,14 @@ ROOM_LINES = {
     "capture": 6_770,
     "report": 5_480,
     "fleet": 2_300,
-    "cli": 3_600,
+    "cli": 3_590,
     "host": 1_950,
 }
 """Of the package's rooms, without those inside that have a limit of their own."""
 
 TREES = {
     PACKAGE: (51_470, 267),
-    "tests": (44_860, 221),
+    "tests": (44_840, 221),
     "study": (11_150, 63),
     "benchmarks": (2_670, 16),
 }

@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
 from documents import Document, read_document
-from real_payloads import advisor, fill_prime, snap_pack
+from real_payloads import advisor, fill_prime, interrupt, snap_pack
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -221,27 +219,12 @@ def test_missing_mksquashfs_is_named(small_prime: Path, tmp_path: Path) -> None:
     assert "apt install" in result.stderr
 
 
-def test_interruption_leaves_nothing_behind(small_prime: Path, tmp_path: Path) -> None:
-    scratch = tmp_path / "scratch"
-    scratch.mkdir()
-    for interruption, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
-        with subprocess.Popen(
-            [sys.executable, "-m", "snapcraft_compression_advisor", "advise",
-             str(small_prime), "--exact"],
-            stderr=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "TMPDIR": str(scratch)},
-        ) as process:  # fmt: skip
-            assert process.stderr is not None
-            for line in process.stderr:
-                if "Packing with xz" in line:
-                    process.send_signal(interruption)
-                    break
-            rest = process.stderr.read()
-            assert process.wait() == status
-        assert "Traceback" not in rest
-        assert list(scratch.iterdir()) == []
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interruption_leaves_nothing_behind(
+    small_prime: Path, temporary_directory: Path, number: signal.Signals
+) -> None:
+    interrupt("advise", small_prime, "--exact", at="Packing with xz", by=number)
+    assert list(temporary_directory.iterdir()) == []
 
 
 def test_log_directory_that_cannot_be_written_is_no_obstacle(
