@@ -12,10 +12,10 @@ from statistics import median
 PACKAGE = "snapcraft_compression_advisor"
 ROOM_LINES = {
     "core": 1_340,
-    "codecs": 960,
+    "codecs": 950,
     "squashfs": 1_600,
-    "payload": 4_500,
-    "trial": 1_970,
+    "payload": 4_480,
+    "trial": 1_960,
     "devices": 940,
     "launch": 1_410,
     "launch/guess": 6_370,
