@@ -12,6 +12,7 @@ RUNTIMES = (
     Runtime(
         kind="Python",
         mapped=r"python[\d.]*",
+        libraries=r"libpython[\d.]*(?:\.so\S*)?",
         loader="python.search:loads",
         interpreter="python",
         main_file="__main__.py",
@@ -21,12 +22,14 @@ RUNTIMES = (
         kind="Perl",
         mapped=r"perl[\d.]*|libperl\.so\S*",
         loader="script_modules:PERL.loads",
+        by_files=True,
         interpreter="perl",
     ),
     Runtime(
         kind="Ruby",
         mapped=r"ruby[\d.]*|libruby\S+",
         loader="script_modules:RUBY.loads",
+        by_files=True,
         interpreter="ruby",
     ),
     Runtime(
@@ -45,23 +48,27 @@ RUNTIMES = (
         kind="Tcl",
         mapped=r"(?:tclsh|wish|expect|itclsh|itkwish)[\d.]*",
         loader="tcl:loads",
+        by_files=True,
         interpreter="tclsh",
     ),
     Runtime(
         kind="Lua",
         mapped=r"lua(?:jit)?(?:-?\d[\d.]*)?|love(?:-?\d[\d.]*)?|liblove\S*\.so\S*",
         loader="script_modules:LUA.loads",
+        by_files=True,
         interpreter="lua",
         main_file="main.lua",
     ),
     Runtime(
         kind="QML",
         mapped=r"qml(?:scene)?(?:6|-qt\d)?",
+        libraries=r"libQt[56]Qml\.so\S*",
         loader="qml:loads",
     ),
     Runtime(
         kind="VLC",
         mapped=r"[cq]?vlc",
+        libraries=r"libvlc(?:core)?\.so\S*",
         loader="machines:vlc",
     ),
     Runtime(
@@ -69,12 +76,14 @@ RUNTIMES = (
         mapped=r"(?:mono|cli)(?:-sgen|-boehm)?|libmono\S*\.so\S*"
         r"|dotnet|lib(?:hostfxr|coreclr)\.so",
         loader="machines:dotnet",
+        by_files=True,
         interpreter="mono",
     ),
     Runtime(
         kind="Erlang",
         mapped=r"escript|erl|erlexec|iex|elixir",
         loader="machines:erlang",
+        by_files=True,
         interpreter="escript",
     ),
     Runtime(
@@ -88,6 +97,7 @@ RUNTIMES = (
         # Only Chromium's own libraries of OpenGL have no number.
         mapped=r"electron|headless_shell|headless_lib\S+\.pak|lib(cef|GLESv2)\.so",
         loader="electron:loads",
+        by_files=True,
     ),
     Runtime(
         kind="Java",

@@ -140,8 +140,6 @@ class _Search:
 
 def loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
     """Yield what scripts import, and what of it can't be known."""
-    if not app.runs(r"gjs(?:-console)?|libgjs\.so\S*"):
-        return
     scripts = app.scripts("gjs", ".js")
     search = _Search(app)
     yield from search.loaded(scripts)

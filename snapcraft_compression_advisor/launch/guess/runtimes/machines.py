@@ -64,8 +64,6 @@ def vlc(app: StartedApp) -> Iterator[Loaded]:
 
     Without its ``plugins.dat``, libVLC opens each plug-in to ask what it can do.
     """
-    if not app.runs(r"[cq]?vlc|libvlc(?:core)?\.so\S*"):
-        return
     plugins = [
         (entry, match, f"{match['root']}/plugins.dat" in app.payload.inventory.entries)
         for entry in app.files("_plugin.so")

@@ -245,8 +245,6 @@ MOST_NATIVES = 4
 
 def loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
     """Yield what scripts require, and what of it can't be known."""
-    if not app.runs(r"node(?:js)?|libnode\.so\S*"):
-        return
     scripts, starts = app.scripts("node", ".js"), set[str]()
     reached = {entry.path for entry in (*scripts, *app.programs.started)}
     shipped = _Shipped(app)

@@ -106,8 +106,6 @@ def _own_sources(app: StartedApp) -> Iterator[Entry]:
 
 def loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
     """Yield the modules that sources import, and what can't be known."""
-    if not app.runs(_MAPPED.pattern):
-        return
     modules = _Modules(app)
     uris: dict[str, None] = {}
     for source in _own_sources(app):

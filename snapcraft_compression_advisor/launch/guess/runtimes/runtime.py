@@ -197,6 +197,8 @@ class Runtime:
         language's own, not the application's; empty if there are none.
     :param loader: ``module:function`` of this package, which gives what an app's
         programs load, if any are of this runtime; without one, that isn't known.
+    :param libraries: names of libraries that also make its loader be asked.
+    :param by_files: whether its loader is always asked, and looks for files itself.
     :param starts: by a program's name, patterns of the programs that it starts without
         a script that says so.
     :param main_file: what is started of a directory that is named as a program.
@@ -208,11 +210,14 @@ class Runtime:
     mapped: str
     interpreter: str = ""
     loader: str = ""
+    libraries: str = ""
+    by_files: bool = False
     starts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     main_file: str = ""
     tells_all: bool = False
 
     def loads(self, app: StartedApp) -> Iterator[Loaded | BlindSpot]:
         """Yield what an app's programs load, and what of it can't be known."""
-        if self.loader:
+        names = "|".join(filter(None, (self.mapped, self.libraries)))
+        if self.loader and (self.by_files or app.runs(names)):
             yield from resolve_name(f"{__package__}.{self.loader}")(app)

@@ -63,8 +63,6 @@ _NAMESPACE = "gi.repository."
 
 def loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
     """Yield what programs load, and what of it can't be known."""
-    if not app.runs(_PROGRAM):
-        return
     points = EntryPoints(app)
     finder = ModuleFinder(app.payload.inventory, folders=_folders(app))
     importer = Importer(
