@@ -314,13 +314,22 @@ def keep(information: int, advisor: int) -> None:
         if not read:
             return  # bubblewrap started nothing
         said += read
-    with contextlib.suppress(ProcessLookupError):
+    with contextlib.suppress(ProcessLookupError, FileNotFoundError):
         process = os.pidfd_open(int(found[1]))
+        bubblewrap = os.pidfd_open(_parent(int(found[1])))
         poll = select.poll()
         poll.register(process, select.POLLIN)
         poll.register(advisor, select.POLLIN)
         poll.poll()
         signal.pidfd_send_signal(process, signal.SIGKILL)
+        # The advisor may have stopped it, and be gone; its mounts end with it.
+        signal.pidfd_send_signal(bubblewrap, signal.SIGCONT)
+
+
+def _parent(process: int) -> int:
+    """Return the id of a process's parent."""
+    with open(f"/proc/{process}/stat", "rb") as file:  # noqa: PTH123 # as above
+        return int(file.read().rpartition(b")")[2].split()[1])
 
 
 if __name__ == "__main__":

@@ -336,9 +336,11 @@ def daemons() -> dict[int, list[str]]:
     return {pid: each for pid, each in words.items() if SLEEP in each}
 
 
-@pytest.mark.parametrize("forks_away", [True, False])
+@pytest.mark.parametrize(
+    ("forks_away", "stopped"), [(True, False), (False, False), (False, True)]
+)
 def test_nothing_outlives_an_advisor_that_is_killed(
-    stage: Path, user: int, *, forks_away: bool
+    stage: Path, user: int, *, forks_away: bool, stopped: bool
 ) -> None:
     last = "exit 0" if forks_away else "exec sleep $sleep"
     app = f"#!/bin/sh\nsleep={SLEEP}\n{DAEMONS}\n{last}\n"
@@ -348,10 +350,18 @@ def test_nothing_outlives_an_advisor_that_is_killed(
         while len(daemons()) < 2 and process.poll() is None:
             pass
         assert process.poll() is None, process.communicate()
+        started = psutil.Process(process.pid).children(recursive=True)
+        isolating = [each for each in started if each.name() == "bwrap"]
+        assert isolating
+        if stopped:  # as a launch is whose pages are looked up
+            for each in isolating:
+                each.suspend()
         process.kill()
     deadline = time.monotonic() + 30
     while left := daemons():
         assert time.monotonic() < deadline, left
+    _, alive = psutil.wait_procs(isolating, timeout=30)
+    assert not alive
     (stage / "prime/bin/stranger").write_text("#!/bin/sh\n")
     assert record(stage, user).returncode == 0
     assert list((stage / "scratch").iterdir()) == []  # by the next run
