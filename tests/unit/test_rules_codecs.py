@@ -259,8 +259,8 @@ def test_snap_that_lost_what_its_extension_sets_is_to_be_built_again() -> None:
 def test_no_two_fixes_set_one_key(text: str, codec: str, saves: Interval) -> None:
     context = make_context(declared=codec, saves=saves, project=make_project(text))
     findings = [each for rule in ALL_RULES for each in found_by(rule, context)]
-    edits = {each.fix.edit for each in findings if each.fix and each.fix.edit}
-    assert len(edits) <= 1
+    edits = [each.fix.edit for each in findings if each.fix and each.fix.edit]
+    assert all(each == edits[0] for each in edits)
 
 
 def budget(**devices: object) -> dict[str, object]:
