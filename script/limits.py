@@ -13,7 +13,7 @@ PACKAGE = "snapcraft_compression_advisor"
 ROOM_LINES = {
     "core": 1_340,
     "codecs": 950,
-    "squashfs": 1_600,
+    "squashfs": 1_610,
     "payload": 4_480,
     "trial": 1_960,
     "devices": 940,
@@ -28,7 +28,7 @@ ROOM_LINES = {
     "trim": 1_320,
     "prefetch": 450,
     "lint": 3_480,
-    "capture": 6_770,
+    "capture": 6_780,
     "report": 5_480,
     "fleet": 2_300,
     "cli": 3_590,
@@ -37,8 +37,8 @@ ROOM_LINES = {
 """Of the package's rooms, without those inside that have a limit of their own."""
 
 TREES = {
-    PACKAGE: (51_470, 267),
-    "tests": (44_840, 221),
+    PACKAGE: (51_490, 267),
+    "tests": (44_850, 221),
     "study": (11_150, 63),
     "benchmarks": (2_670, 16),
 }
