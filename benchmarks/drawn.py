@@ -22,13 +22,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from debian_payloads import ADVICE_RUNS, machine, note, tree_digest
 from drawn_sizes import CODECS, measure_sizes, size_cells, size_figures
 from lint import LINT_RUNS
 from lot import MB, code_digest, draw, kept, pack_once, tree_bytes
 from measured_process import Measured, keep_bytecode, run_measured
 from page_parts import replace_part
 from snapcraft_compression_advisor.core.result_store import VARIABLE
-from trial import ADVICE_RUNS, machine, note, tree_digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

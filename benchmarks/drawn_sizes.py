@@ -1,77 +1,38 @@
-#!/usr/bin/env python3
-"""Measure only the sizes that the advice gives for a lot's payloads.
-
-It draws and packs as drawn.py does, in the same folders, and times nothing: it takes a
-third of the time, and other programs may run meanwhile. Further lots tell how often
-intervals hold: ten payloads are few, since all draws of one share its bias.
-
-usage: drawn_sizes.py --seeds TEXT… --work WORK [--cache DIR] [-o PAGE]
-"""
+"""How far sizes of an advice are off, and how often intervals of draws hold them."""
 
 from __future__ import annotations
 
-import argparse
 import json
-import os
 import statistics
 import sys
-from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
+from unittest.mock import patch
 
-from lot import MB, code_digest, draw, kept, pack_once, tree_bytes
-from measured_process import keep_bytecode, run_measured
-from page_parts import replace_part
-from trial import intervals_held, machine, note, tree_digest
+import numpy as np
+
+from debian_payloads import note
+from measured_process import run_measured
+from snapcraft_compression_advisor.payload.layout import lay_out
+from snapcraft_compression_advisor.payload.source import open_payload
+from snapcraft_compression_advisor.squashfs.image import Image
+from snapcraft_compression_advisor.trial import census
+from snapcraft_compression_advisor.trial.census import Ladder
+from snapcraft_compression_advisor.trial.estimate import estimate_total
+from snapcraft_compression_advisor.trial.look import look_at_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
 
     from lot import Row
+    from snapcraft_compression_advisor.payload.layout import Layout
+    from snapcraft_compression_advisor.payload.source import Payload
+    from snapcraft_compression_advisor.trial.look import CloserLook, QuickLook
 
 SEEDS = 20
 CODECS = ("xz", "lzo")
-
-
-def main() -> None:
-    """Measure what isn't measured yet, and print or write the part."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument(
-        "--seeds", required=True, nargs="+", metavar="TEXT", help="one for each lot"
-    )
-    parser.add_argument("--work", type=Path, required=True)
-    parser.add_argument("--cache", type=Path, default=Path(".cache/debs"))
-    parser.add_argument("-o", "--output", type=Path, metavar="PAGE")
-    arguments = parser.parse_args()
-    keep_bytecode(arguments.work / "bytecode")
-    lots = {}
-    for seed in arguments.seeds:
-        drawn = draw(argparse.Namespace(seed=seed, **vars(arguments)))
-        lots[seed] = {
-            name: measure(name, tree, arguments.work) for name, tree in drawn.items()
-        }
-    text = "\n".join(report(lots))
-    if arguments.output:
-        replace_part(arguments.output, "sizes", text)
-    else:
-        print(text)
-
-
-def measure(name: str, tree: Path, work: Path) -> Row:
-    """Return what there is to know of a payload's sizes, measured now or before."""
-    note(name, "reading")
-    digest = tree_digest(tree)
-    images = work / "packs" / digest
-    packs = {}
-    for codec in CODECS:
-        image = Path(f"{images}.{codec}")
-        make = partial(pack_once, name, tree, image, codec)
-        packs[codec] = kept(Path(f"{image}.json"), make)
-    row = kept(
-        work / "draws" / f"{digest}-{code_digest()}.json",
-        partial(measure_sizes, name, tree, images, packs),
-    )
-    return {**row, "raw_bytes": float(tree_bytes(tree))}
 
 
 def measure_sizes(
@@ -101,21 +62,77 @@ def measure_sizes(
     return row
 
 
-def report(lots: Mapping[str, Mapping[str, Row]]) -> Iterator[str]:
-    """Yield the part of the page: a table, and the figures of each lot and of all."""
-    yield f"Lots of the seeds {', '.join(map(repr, lots))}. {machine()}"
-    yield ""
-    yield "| payload | MB | xz | lzo |"
-    yield "|---|---|---|---|"
-    named = [item for rows in lots.values() for item in rows.items()]
-    for name, row in sorted(named, key=lambda item: -item[1]["raw_bytes"]):
-        cells = (name, f"{row['raw_bytes'] / MB:.0f}", *size_cells(row))
-        yield f"| {' | '.join(cells)} |"
-    for seed, rows in lots.items():
-        yield f"\nSeed {seed!r}:\n"
-        yield from size_figures([*rows.values()])
-    yield "\nTogether:\n"
-    yield from size_figures([row for _, row in named])
+def intervals_held(
+    prime: Path, images: Mapping[str, Path], seeds: int
+) -> dict[str, tuple[int, int]]:
+    """Return for each codec in how many draws the interval held the true total.
+
+    The draws and estimates are the product's own; only the blocks' sizes come from the
+    images rather than from compressing them again.
+    """
+    with (
+        open_payload(prime) as payload,
+        patch.object(census, "look_at_blocks", Remembered()),
+    ):
+        layout = lay_out(payload)
+        ladders = []
+        for seed in range(seeds):
+            ladder = Ladder(payload, layout, seed=seed)
+            ladder.climb(scale=1)
+            ladders.append(ladder)
+    held = {}
+    blocks = [layout.block(number) for number in range(layout.block_count)]
+    for codec, image in images.items():
+        if codec == "none":
+            continue
+        stored = dict(stored_sizes(image))
+        true = np.array([stored[b.path, b.offset] for b in blocks], dtype=np.float64)
+        hits = sum(holds(ladder, codec, true) for ladder in ladders)
+        held[codec] = (hits, seeds)
+    return held
+
+
+class Remembered:
+    """Looks at each block once, however many draws take it."""
+
+    def __init__(self) -> None:
+        self._rows: dict[tuple[type, int], NDArray[np.float64]] = {}
+
+    def __call__(
+        self,
+        payload: Payload,
+        layout: Layout,
+        numbers: NDArray[np.int64],
+        look: QuickLook | CloserLook,
+    ) -> NDArray[np.float64]:
+        """See :func:`look_at_blocks`."""
+        keys = [(type(look), number) for number in numbers.tolist()]
+        new = np.array([n for kind, n in keys if (kind, n) not in self._rows], np.int64)
+        rows = look_at_blocks(payload, layout, new, look)
+        self._rows.update(
+            zip(((type(look), n) for n in new.tolist()), rows, strict=True)
+        )
+        found = np.array([self._rows[key] for key in keys], dtype=np.float64)
+        return found.reshape(len(numbers), look.columns)
+
+
+def holds(ladder: Ladder, codec: str, true: NDArray[np.float64]) -> bool:
+    """Return whether the interval of one draw holds the sum of all blocks' sizes."""
+    stored = true[ladder.sample.members]
+    model = ladder.models.get(codec)
+    found = estimate_total(ladder.phases, ladder.sample, stored, model)
+    error = abs(found.total_bytes - float(true.sum()))
+    return round(error) <= found.half_width_bytes
+
+
+def stored_sizes(path: Path) -> Iterator[tuple[tuple[str, int], int]]:
+    """Yield the stored size of every block of an image by file and offset."""
+    with Image.open(path) as image:
+        for entry in image.walk():
+            offset = 0
+            for block in entry.blocks or ():
+                yield (entry.path, offset), block.stored_bytes
+                offset += block.raw_bytes
 
 
 def size_cells(row: Row) -> Iterator[str]:
@@ -140,8 +157,3 @@ def size_figures(rows: Sequence[Row]) -> Iterator[str]:
         f"- truth inside the 95 % interval: {held:.0f} of {draws:.0f} "
         f"({held / draws:.1%})"
     )
-
-
-if __name__ == "__main__":
-    os.umask(0o022)
-    main()

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from debian_payloads import build_prime, machine, note, pack
 from measured_process import keep_bytecode, run_measured
-from trial import build_prime, machine, note, pack
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -20,7 +20,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trial import STUDY, note, pack
+from debian_payloads import STUDY, note, pack
 
 if TYPE_CHECKING:
     import argparse

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from debian_payloads import COMMANDS, build_prime
 from doc_commands import without_figures
 from documents import read_document
 from real_payloads import advisor, snap_pack
 from snapcraft_compression_advisor.launch.profile import read_profile
-from trial import COMMANDS, build_prime
 
 ROOT = Path(__file__).parents[2]
 DEMO = Path(".cache/demo/gnome-calculator/prime")
