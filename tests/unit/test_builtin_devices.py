@@ -351,7 +351,7 @@ def test_kernel_without_a_configuration_has_unknown_modes(tmp_path: Path) -> Non
         b"\x1f\x8b",
         b"no gzip",
         b"\x1f\x8b\x08\xff" * 99,
-        gzip.compress(UBUNTU_24_04.encode())[:-12],
+        gzip.compress(UBUNTU_24_04.encode(), mtime=0)[:-12],
     ],
 )
 def test_damaged_configuration_is_passed_over(raw: bytes, tmp_path: Path) -> None:

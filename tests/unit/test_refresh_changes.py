@@ -57,7 +57,7 @@ REORDERED = dict(reversed(MEMBERS.items()))
     [
         (zipped(MEMBERS), zipped(MEMBERS, level=9)),
         (zipped(MEMBERS), zipped(REORDERED)),
-        (gzip.compress(TEXT, 1), gzip.compress(TEXT, 9)),
+        (gzip.compress(TEXT, 1, mtime=0), gzip.compress(TEXT, 9, mtime=0)),
         (bz2.compress(TEXT, 1), bz2.compress(TEXT, 9) + b""),
         (lzma.compress(TEXT, preset=0), lzma.compress(TEXT, preset=6)),
     ],

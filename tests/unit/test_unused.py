@@ -160,7 +160,7 @@ def archive() -> bytes:
     [
         archive(),
         b"#!/bin/sh\n" + archive(),
-        gzip.compress(b"libspare"),
+        gzip.compress(b"libspare", mtime=0),
         b"\x7fELF" + bytes(100) + b"UPX!" + bytes(100),
         b"\x7fELF" + bytes(5000) + b"MEI\x0c\x0b\x0a\x0b\x0e" + bytes(80),
     ],
