@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from ..advice.recommendation import SNAPCRAFT_DEFAULT
+from ..core.files import read_table
 from ..core.units import Interval
 from .finding import Evidence, Finding, Fix, Gain, Location, Origin, Severity
 
@@ -110,9 +110,6 @@ class RuleText:
 @cache
 def _rule_texts() -> Mapping[str, RuleText]:
     """Return the texts of all rules, by id; few runs show any."""
-    from ruamel.yaml import YAML  # noqa: PLC0415 # as above
-
-    text = files(__package__).joinpath("rules.yaml").read_text(encoding="utf-8")
     return {
         rule: RuleText(
             options=entry.pop("options", ()),
@@ -121,7 +118,7 @@ def _rule_texts() -> Mapping[str, RuleText]:
                 for key, said in entry.items()
             },
         )
-        for rule, entry in YAML(typ="safe", pure=True).load(text).items()
+        for rule, entry in read_table(__package__, "rules.yaml").items()
     }
 
 

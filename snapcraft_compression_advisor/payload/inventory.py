@@ -7,13 +7,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from importlib.resources import files
 from typing import NamedTuple
-
-from ruamel.yaml import YAML
 
 from ..codecs.codec import DATA_BLOCK_BYTES
 from ..core.errors import BadDataError
+from ..core.files import read_table
 from ..core.units import MIB, format_bytes
 from ..squashfs.entry import EntryKind, ImageEntry
 
@@ -192,8 +190,7 @@ def file_group(path: str) -> str:
 @cache
 def _groups() -> Mapping[str, re.Pattern[str]]:
     """Return the groups of ``file_groups.yaml``, in their order."""
-    text = files(__package__).joinpath("file_groups.yaml").read_text(encoding="utf-8")
-    table = YAML(typ="safe", pure=True).load(text)
+    table = read_table(__package__, "file_groups.yaml")
     patterns = dict(table["packages"])
     for name, group in table["groups"].items():
         patterns[name] = group["paths"]

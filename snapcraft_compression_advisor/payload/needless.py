@@ -6,11 +6,9 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib.resources import files
 from typing import Literal
 
-from ruamel.yaml import YAML
-
+from ..core.files import read_table
 from ..core.units import KIB
 from ..squashfs.entry import EntryKind
 from .elf import ET_DYN, ET_EXEC, PT_LOAD, SHF_ALLOC, BrokenElfError, Elf, elf_of
@@ -105,8 +103,7 @@ class _Pattern:
 @cache
 def _patterns() -> tuple[re.Pattern[str], tuple[_Pattern, ...]]:
     """Return what compilers' paths match, and the entries of ``needless.yaml``."""
-    text = files(__package__).joinpath("needless.yaml").read_text(encoding="utf-8")
-    table = YAML(typ="safe", pure=True).load(text)
+    table = read_table(__package__, "needless.yaml")
     return re.compile(table["compilers"]), tuple(
         _Pattern(
             kind=each["kind"],

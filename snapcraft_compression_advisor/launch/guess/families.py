@@ -11,11 +11,9 @@ import re
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from ruamel.yaml import YAML
-
+from ...core.files import read_table
 from ...squashfs.entry import EntryKind
 from .runtimes import RUNTIMES
 from .traits import TRAITS
@@ -63,10 +61,9 @@ class Family:
 @cache
 def all_families() -> tuple[Family, ...]:
     """Return all rules; if several name one file, the first counts."""
-    text = files(__package__).joinpath("families.yaml").read_text(encoding="utf-8")
     return tuple(
         family
-        for section, groups in YAML(typ="safe", pure=True).load(text).items()
+        for section, groups in read_table(__package__, "families.yaml").items()
         for group in groups
         for family in _families(window=section == "window", **group)
     )
