@@ -176,7 +176,7 @@ class _Launches:
     )
 
     def by(self, trial: TrialResult) -> tuple[LaunchAnalysis, ...]:
-        """Return what they cost, found out once for a trial's result."""
+        """Return the launches with their costs, estimated once for a trial's result."""
         if not self.known or self.known[-1][0] is not trial:
             launches = tuple(
                 replace(
@@ -280,7 +280,7 @@ def _evidence(
 
 
 def _downloads(request: Request, trial: TrialResult) -> Downloads | None:
-    """Return what a refresh downloads, if the project says what refreshes are like."""
+    """Return the downloads of a refresh, if the project describes refreshes."""
     habits = request.policy.habits
     sizes = {codec: trial.codecs[codec].image_bytes for codec in SHIPPABLE}
     images = {codec: size for codec, size in sizes.items() if size is not None}

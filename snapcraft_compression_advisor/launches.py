@@ -58,7 +58,7 @@ class LaunchAnalysis:
         return self.profile.warm_s if self.profile else None
 
     def cold_start(self, device: str, codec: str) -> Interval | None:
-        """Return what a cold start takes, or what is known of it to be added.
+        """Return the seconds of a cold start, or those that are known to be added.
 
         :returns: ``None`` if the codec isn't available or no file is known.
         """
@@ -122,7 +122,7 @@ def find_launches(
     profiles: Sequence[LaunchProfile],
     surroundings: Surroundings,
 ) -> tuple[LaunchAnalysis, ...]:
-    """Return what launches read of a payload, without what that costs.
+    """Return the launches of a payload with their reads, without costs.
 
     :param apps: of the payload; its consumers' count if there are any.
     """
@@ -136,7 +136,7 @@ def find_launches(
 
 
 def whole_read(payload: Payload) -> LaunchAnalysis:
-    """Return what a program costs that reads all files of a component."""
+    """Return the launch of a program that reads all files of a component."""
     _, component = split_component_name(payload.snap.name)
     files = {each.path: each for each in payload.inventory.files() if each.size_bytes}
     whole = LaunchSet(
@@ -165,7 +165,7 @@ def _launch(
     *,
     label: str,
 ) -> LaunchAnalysis:
-    """Return what a launch reads of a payload, and of the snaps beside it.
+    """Return a launch with its reads of a payload, and of the snaps beside it.
 
     :param stacked: the snap that is launched, over those that it runs with.
     :param label: what reports call the app.

@@ -87,25 +87,25 @@ CONTINUATIONS: Mapping[Code, str] = {
 
 def sentences(reasons: Iterable[Reason]) -> tuple[str, ...]:
     """Return reasons in words: a sentence or two for each, the most important first."""
-    said: list[str] = []
+    sentences: list[str] = []
     for reason in reasons:
         if isinstance(reason, Code) and reason in CONTINUATIONS:
-            said[-1] += f" {CONTINUATIONS[reason]}"
+            sentences[-1] += f" {CONTINUATIONS[reason]}"
         else:
-            said.append(_sentence(reason))
-    return tuple(said)
+            sentences.append(_sentence(reason))
+    return tuple(sentences)
 
 
 def not_followed(
     spots: Sequence[tuple[BlindReason, str, str]], *, recorded: int
 ) -> str:
-    """Return what a guess could not follow, in a clause; the most important is named.
+    """Return a clause on a guess's blind spots; the most important is named.
 
     :param spots: reason, place and what it is about of each, at least one.
     :param recorded: applications that stand in for what wasn't followed.
     """
     reason, where, what = min(spots, key=lambda spot: [*_BLIND].index(spot[0]))
-    said = _BLIND[reason].format(where=printable(where), what=printable(what))
+    clause = _BLIND[reason].format(where=printable(where), what=printable(what))
     others = f" (and {len(spots) - 1:,} more)" if len(spots) > 1 else ""
     covered = "so the interval is wide"
     if reason == "computed-import":
@@ -117,7 +117,7 @@ def not_followed(
             else f"{recorded:,} recorded applications read that were"
         )
         covered = f"so the interval also covers what {which} searched as blindly"
-    return f"not followed: {said}{others}; {covered}"
+    return f"not followed: {clause}{others}; {covered}"
 
 
 def _sentence(reason: Reason) -> str:
@@ -127,8 +127,8 @@ def _sentence(reason: Reason) -> str:
         case Fails():
             return _failing(reason)
         case InDoubt(conditions, policy):
-            told = " and ".join(_open(each, policy) for each in conditions)
-            return f"The estimate is too wide to tell {told}."
+            question = " and ".join(_open(each, policy) for each in conditions)
+            return f"The estimate is too wide to tell {question}."
         case Lacking():
             return _lacking(reason)
         case Budget():
@@ -170,7 +170,7 @@ def _open(condition: Condition, policy: Policy) -> str:
 
 
 def asked(policy: Policy) -> str:
-    """Return what a cold start has to gain."""
+    """Return the gain that the policy asks of a cold start."""
     if policy.min_saving_share is None:
         return str(seconds(policy.min_saving_s))
     return f"{100 * policy.min_saving_share:g} % of what xz adds"
@@ -245,8 +245,8 @@ def _by_device(verdicts: Sequence[DeviceVerdict]) -> str:
         devices.setdefault(verdict_words(each), []).append(each.device)
     if len(devices) == 1:
         return "Each device gives the same verdict by itself."
-    told = (f"{said} on {joined(names)}" for said, names in devices.items())
-    return f"By itself, each device gives: {'; '.join(told)}."
+    alike = (f"{verdict} on {joined(names)}" for verdict, names in devices.items())
+    return f"By itself, each device gives: {'; '.join(alike)}."
 
 
 def _figures(figures: Figures) -> str:
@@ -282,7 +282,7 @@ def place_of(saving: Saving) -> str:
 
 
 def _saving(saving: Saving) -> str:
-    """Say what is saved; what two decimals don't show is told as so little."""
+    """Return the saving in words, also one that two decimals don't show."""
     seconds = saving.seconds
     where = f"cold launch of {saving.app} {place_of(saving)}"
     if max(abs(seconds.low), abs(seconds.high)) < _LEAST_SHOWN_S:
@@ -291,7 +291,7 @@ def _saving(saving: Saving) -> str:
 
 
 def habits_text(habits: Habits) -> str:
-    """Return what a user does in a month, in a clause."""
+    """Return a clause on a user's month."""
     refreshes = _counted(habits.refreshes, "refresh", "refreshes")
     launches = _counted(habits.launches, "cold launch", "cold launches")
     return f"a month of {launches} and {refreshes}"
@@ -317,7 +317,7 @@ def month_text(month: Month) -> str:
 
 
 def _sooner(saved: Interval) -> str:
-    """Return what is saved or lost, in words."""
+    """Return a saving or loss in words."""
     seconds = format_seconds(abs(saved.mid))
     if abs(saved.mid) < _LEAST_SHOWN_S:
         return "as long"

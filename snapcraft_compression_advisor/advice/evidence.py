@@ -116,7 +116,7 @@ class Policy:
         return min(IMPERCEPTIBLE_S, self.min_saving_s / 2)
 
     def cold_start_limit_s(self, app: str, device: str) -> float | None:
-        """Return what a cold start may take; ``None`` if nothing is said of it."""
+        """Return the budget of a cold start in seconds; None without one."""
         limit_s = self.cold_start_limits_s.get(device)
         return limit_s.get(app) if isinstance(limit_s, Mapping) else limit_s
 
@@ -165,7 +165,7 @@ class Saving:
 
 
 def _likely(figure: Interval) -> Interval:
-    """Return what :attr:`Saving.likely` has; what isn't positive stays."""
+    """Return the interval of :attr:`Saving.likely`; one that isn't positive stays."""
     if figure.mid <= 0:
         return figure
     low, high = (
@@ -231,7 +231,7 @@ class Evidence:
 
 
 def download_seconds(bytes_added: float, link_mbit_per_s: float) -> float:
-    """Return how much longer the download takes: ``bytes · 8 / (Mbit/s · 10⁶)``.
+    """Return the seconds to download more bytes: ``bytes · 8 / (Mbit/s · 10⁶)``.
 
     The link is taken as fully used, so this is the least that the bytes can cost.
 

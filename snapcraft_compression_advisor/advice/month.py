@@ -52,7 +52,7 @@ class Month:
         return combined(sum, (self.launch_s, self.download_s))
 
     def link_s(self, size_bytes: float) -> float:
-        """Return how long a download takes."""
+        """Return the seconds of a download."""
         return download_seconds(size_bytes, self.link_mbit_per_s)
 
     @property
@@ -94,7 +94,7 @@ def usual_downloads(
     images: Mapping[str, Interval],
     deltas: Mapping[str, Interval] | None = None,
 ) -> Downloads:
-    """Return what a refresh downloads.
+    """Return the bytes that a refresh downloads.
 
     A snap-aware delta doesn't depend on the codec of the images. A plain one is a
     smaller share of an lzo image than of an xz image.
@@ -160,7 +160,7 @@ def _downloaded(codec: CodecRefresh, habits: Habits) -> Interval:
 
 
 def _added(xz: Interval, lzo: Interval) -> Interval:
-    """Return what lzo adds; two estimates are off independently of each other."""
+    """Return the bytes that lzo adds; the two estimates are independent."""
     if xz == lzo:  # one snap-aware delta for both
         return Interval.exactly(0.0)
     return combined(lambda both: both[1] - both[0], (xz, lzo))

@@ -208,7 +208,7 @@ def _decides(
     judgement: Recommendation,
     added: Interval,
 ) -> Decides:
-    """Return which saving decides: the least of those that give the verdict.
+    """Return the saving that decides: the least of those that give the verdict.
 
     A saving that is larger, but less certain, can be the one that fails the policy. So
     those go first which alone come to the same verdict for the same reason.
@@ -346,7 +346,7 @@ def stay_small(
 
 
 def current_of(evidence: Evidence) -> Compression:
-    """Return what the snap is packed with, if it is xz or lzo, else the default."""
+    """Return the snap's codec if it is xz or lzo, else the default."""
     return "lzo" if evidence.declared == "lzo" else SNAPCRAFT_DEFAULT
 
 
@@ -356,7 +356,7 @@ def _within_budgets(
     """Return a judgement that minds the budgets of cold starts.
 
     Where one codec surely keeps them and the other surely breaks one, that decides,
-    whatever the launch saves: a budget is a limit. Only the limit of the image's
+    regardless of the saving: a budget is a limit. Only the limit of the image's
     growth stands above it, which speaks of the choice of lzo itself. Where neither
     keeps them or the intervals leave it open, the ordinary judgement holds, but never
     leads from a codec to one that does worse.

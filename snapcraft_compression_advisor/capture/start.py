@@ -154,14 +154,15 @@ def app_command(payload: Payload, app: str) -> Command:
 def given_command(payload: Payload, words: Sequence[str]) -> Command:
     """Return a command whose program is looked up in the payload, then on the host.
 
-    :raises UsageError: if there are none.
+    :raises UsageError: if they begin with an option.
     """
-    if not words:
-        message = "No command to start"
-        raise UsageError(
-            message, resolution="Give one after '--', or an app with --app."
-        )
     program, *arguments = words
+    if program.startswith("-"):
+        message = f"{program!r} is no program to start"
+        given = " ".join(words)
+        raise UsageError(
+            message, resolution=f"After '--', name the program first: PROGRAM {given}"
+        )
     return Command(
         words=(_find_program(payload, program), *arguments),
         environment=payload.snap.environment,

@@ -107,8 +107,8 @@ def load_command(name: str) -> type[BaseCommand]:
 def make_dispatcher(loaded: str | None) -> Dispatcher:
     """Return what parses the command line, with one command imported."""
     commands = [
-        load_command(name) if name == loaded else _summary(name, said)
-        for name, (_, said) in COMMANDS.items()
+        load_command(name) if name == loaded else _summary(name, text)
+        for name, (_, text) in COMMANDS.items()
     ]
     dispatcher = Dispatcher(
         APP_NAME,
@@ -125,8 +125,8 @@ def make_dispatcher(loaded: str | None) -> Dispatcher:
     return dispatcher
 
 
-def _summary(name: str, said: str) -> type[BaseCommand]:
-    members = {"name": name, "help_msg": said, "overview": said}
+def _summary(name: str, text: str) -> type[BaseCommand]:
+    members = {"name": name, "help_msg": text, "overview": text}
     return type("Summary", (BaseCommand,), {**members, "common": name not in UNCOMMON})
 
 
@@ -191,7 +191,7 @@ def add_arguments(parser: argparse.ArgumentParser, arguments: Arguments) -> None
         option ``-o, --output FILE``, ``--app NAME…`` that may be repeated. Those by
         their place: ``OLD``, ``[PATH]`` that may be left out, ``FILE…``, ``[PATH…]``.
     """
-    for usage, said in arguments.items():
+    for usage, text in arguments.items():
         words = usage.replace(",", "").split()
         names = [word for word in words if word.startswith("-")]
         value = "".join(words[len(names) :])
@@ -203,9 +203,9 @@ def add_arguments(parser: argparse.ArgumentParser, arguments: Arguments) -> None
             keywords |= {"action": "append", "default": []}
         elif value != metavar:
             keywords["nargs"] = _COUNTS["".join(each for each in "[…" if each in value)]
-        elif not metavar and "choices" not in said:
+        elif not metavar and "choices" not in text:
             keywords["action"] = "store_true"
-        keywords |= {"help": said} if isinstance(said, str) else said
+        keywords |= {"help": text} if isinstance(text, str) else text
         parser.add_argument(*(names or [metavar.lower()]), **keywords)
 
 
@@ -247,9 +247,9 @@ def output_arguments(
     formats: Iterable[str] = FORMATS, *, text: str = "the report"
 ) -> Arguments:
     """Return ``--format`` of what a command prints, and ``-o``."""
-    said = f"output format of {text}"
+    what = f"output format of {text}"
     return {
-        "--format": details(said, choices=tuple(formats), default="text"),
+        "--format": details(what, choices=tuple(formats), default="text"),
         "-o, --output FILE": f"write {text} to this file (default: the standard "
         "output)",
     }

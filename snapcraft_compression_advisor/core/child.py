@@ -17,7 +17,7 @@ from .deferred_signals import deferred_signals
 END_S = 5.0
 """For a program to end after SIGTERM."""
 
-_SAID_MAX_BYTES = 4096
+_OUTPUT_MAX_BYTES = 4096
 
 
 def ending_with_us(
@@ -73,10 +73,10 @@ def run_child(  # noqa: PLR0913 # keywords with defaults, one command
     return subprocess.CompletedProcess(command, process.returncode, output, errors)
 
 
-def beginning(said: IO[bytes]) -> str | None:
+def beginning(output: IO[bytes]) -> str | None:
     """Return the first lines of a file that a program wrote to, if there are any."""
-    said.seek(0)
-    return said.read(_SAID_MAX_BYTES).decode(errors="replace").strip() or None
+    output.seek(0)
+    return output.read(_OUTPUT_MAX_BYTES).decode(errors="replace").strip() or None
 
 
 def end_child(process: subprocess.Popen[Any]) -> None:

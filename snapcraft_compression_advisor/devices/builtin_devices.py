@@ -153,14 +153,14 @@ _KIND = DocumentKind(
 
 
 def _decompress(mb_per_s: Mapping[str, _Rate], codec: str) -> BlockCost:
-    """Return what decompressing a block costs; scaled as xz is if that isn't known."""
+    """Return the cost to decompress a block; scaled as xz's if it is unknown."""
     like = codec if codec in mb_per_s else "xz"
     low, mid, high = _scales(like, mb_per_s[like]).ends
     return scaled(MEASURED_SHAPES[codec], low=low, mid=mid, high=high)
 
 
 def _scales(codec: str, mb_per_s: _Rate) -> Interval:
-    """Return how the published costs of a usual block compare to the measured one."""
+    """Return the ratio of a usual block's published costs to the measured one."""
     measured_s = usual_block_s(MEASURED_SHAPES[codec])
     return mb_per_s.cost(_MB) * (USUAL_RAW_BYTES / measured_s)
 

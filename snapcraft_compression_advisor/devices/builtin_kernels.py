@@ -74,7 +74,7 @@ def find_kernel(name: str) -> KernelProfile:
 
 
 def decompressions_per_block(kernel: KernelProfile) -> Interval:
-    """Return how often a launch's blocks are decompressed.
+    """Return the number of times that a launch's blocks are decompressed.
 
     Where the version isn't known, or a range has such versions and others, it may be
     both: once, or as often as with the worst of them.
@@ -144,8 +144,8 @@ def _with_each(
         if decompressions_per_block(kernel) == device.decompressions_per_block
     ]
     if alike or device.name in kept:
-        said = f"; as with {', '.join(alike)}" if alike else ""
-        yield replace(device, description=f"{device.description}{said}")
+        others = f"; as with {', '.join(alike)}" if alike else ""
+        yield replace(device, description=f"{device.description}{others}")
     for name in kernels:
         if name not in alike:
             yield on_kernel(device, name)

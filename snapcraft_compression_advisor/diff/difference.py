@@ -163,7 +163,7 @@ def _named_apps(request: DifferenceRequest) -> tuple[str, ...]:
 
 
 def _launch_sets(payload: Payload, request: DifferenceRequest) -> dict[str, LaunchSet]:
-    """Return what launches read, of the target apps that this build has."""
+    """Return the launch sets of the target apps that this build has."""
     profiles = {profile.app: profile for profile in request.profiles}
     named = _named_apps(request)
     apps: tuple[str, ...] = tuple(app for app in named if app in payload.snap.apps)

@@ -108,7 +108,7 @@ def launch_changes(
 
 
 def image_change(previous: BaselineBuild, now: PayloadFigures) -> Interval | None:
-    """Return what the image grew by; ``None`` if either size isn't known."""
+    """Return the growth of the image; None if either size is unknown."""
     before = previous.figures
     if before is None or before.image_bytes is None or now.image_bytes is None:
         return None

@@ -73,7 +73,7 @@ class FilesDifference:
         return tuple(each for each in self.changes if each.change == change)
 
     def stored_change(self, change: Change) -> Interval:
-        """Return what all of these add to the image."""
+        """Return the bytes that all of these add to the image."""
         return total(each.stored_change for each in self.of(change))
 
 
@@ -109,7 +109,7 @@ def unchanged_paths(old: Payload, new: Payload) -> frozenset[str]:
 
 
 def _content(payload: Payload, entry: Entry) -> Hashable:
-    """Return what is equal for names of a payload that have the same contents."""
+    """Return a key that is equal for names of a payload with the same contents."""
     blocks = None
     if isinstance(payload, SnapPayload) and entry.kind is EntryKind.FILE:
         blocks = payload.stored_blocks(entry.path)
@@ -222,7 +222,7 @@ def total(figures: Iterable[Interval]) -> Interval:
 
 
 def _attributed(build: Build, unchanged: frozenset[str]) -> dict[str, Interval]:
-    """Return what every name takes of the image, each content counted once.
+    """Return every name's bytes of the image, each content counted once.
 
     Unchanged names come first, so that a copy that comes or goes beside them weighs
     nothing.

@@ -96,7 +96,7 @@ class _Reads:
     files: Mapping[str, BlockSums]
 
     def estimate(self, sums: BlockSums, device: DeviceProfile) -> LaunchEstimate:
-        """Return what some of its blocks cost on a device."""
+        """Return the cost of some of its blocks on a device."""
         from ..launch.model import cost_of_blocks  # noqa: PLC0415 # numpy
 
         return cost_of_blocks(sums, self.launch_set, self.build.codec, device)

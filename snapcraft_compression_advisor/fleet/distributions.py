@@ -23,7 +23,7 @@ _OTHER_KIND = "no app"
 
 
 def launch_section(fleet: Fleet) -> Section | None:
-    """Return how many snaps add how many seconds, with the codec that they have."""
+    """Return the distribution of seconds that snaps add with their own codec."""
     devices = [device for snap in fleet.snaps for _, device in snap.launches]
     series = {
         device: [now.mid for snap in fleet.snaps if (now := snap.seconds_now(device))]
@@ -39,7 +39,7 @@ def launch_section(fleet: Fleet) -> Section | None:
 
 
 def size_section(fleet: Fleet) -> Section | None:
-    """Return how many snaps are how large, by codec."""
+    """Return the distribution of snaps' sizes, by codec."""
     series: dict[str, list[float]] = defaultdict(list)
     for snap in fleet.snaps:
         series[snap.codec].append(snap.image_bytes)
@@ -100,7 +100,7 @@ def _section(key: str, title: str, origin: str, bars: list[Spec]) -> Section | N
 
 
 def kinds_section(fleet: Fleet) -> Section | None:
-    """Return what each kind of application gains."""
+    """Return the gain of each kind of application."""
     kinds: dict[str, list[SnapRow]] = defaultdict(list)
     for snap in fleet.snaps:
         kinds[snap.kind or _OTHER_KIND].append(snap)

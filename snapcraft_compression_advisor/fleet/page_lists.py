@@ -38,7 +38,7 @@ def links_of(sources: FleetSources, snaps: Sequence[SnapRow]) -> tuple[str, ...]
 
 
 def codec_section(fleet: Fleet) -> Section:
-    """Return how many snaps use each codec, and what is advised."""
+    """Return the number of snaps by codec, and by advice."""
     snaps: dict[str, list[SnapRow]] = defaultdict(list)
     for snap in fleet.snaps:
         snaps[snap.codec].append(snap)
@@ -101,7 +101,7 @@ def error_section(fleet: Fleet) -> Section | None:
 
 
 def since_section(sources: FleetSources) -> Section | None:
-    """Return what changed; ``None`` without an earlier data set.
+    """Return the changes since an earlier data set; None without one.
 
     Snaps are the same if their names are; of several of one name, the first by path is
     paired with the first.

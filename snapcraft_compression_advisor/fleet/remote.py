@@ -58,7 +58,7 @@ def list_remote(source: str) -> Iterator[tuple[str, int | None, str]]:
 
 
 def _stamp(facts: Mapping[str, Any]) -> str:
-    """Return what changes when a file does; empty if the store doesn't say."""
+    """Return a text that changes with a file; empty if the store has none."""
     return next((str(facts[key]).strip('"') for key in _CHANGING if facts.get(key)), "")
 
 

@@ -127,7 +127,7 @@ def profiles_of(name: str, folder: Path | None) -> tuple[LaunchProfile, ...]:
 
 
 def identity_of(snap: Snap) -> dict[str, object]:
-    """Return what is known before a snap is opened: columns, and the file's state."""
+    """Return the columns known before a snap is opened, and the file's state."""
     return {
         "path": printable(snap.path),
         "file_bytes": snap.file_bytes,

@@ -30,12 +30,12 @@ class Narrowing:
 
 
 def narrowing(slow: LaunchEstimate, fast: LaunchEstimate) -> Narrowing:
-    """Return what would narrow the interval of :func:`seconds_saved`."""
+    """Return the ways to narrow the interval of :func:`seconds_saved`."""
     return _narrowing(saved_figures(slow, fast), calibrated_work(slow, fast))
 
 
 def _narrowing(figures: Sequence[Interval], calibrated_s: Interval) -> Narrowing:
-    """Return what would narrow the interval of figures of :func:`total_s`."""
+    """Return the ways to narrow the interval of figures of :func:`total_s`."""
     seeks, transfer, work, *shares, waited_share = figures
     known = [Interval.exactly(share.mid) for share in shares]
     device = [Interval.exactly(each.mid) for each in (seeks, transfer)]
@@ -48,7 +48,7 @@ def _narrowing(figures: Sequence[Interval], calibrated_s: Interval) -> Narrowing
 def average_saving(
     users: Sequence[tuple[float, LaunchEstimate, LaunchEstimate]],
 ) -> tuple[Interval, Narrowing]:
-    """Return what is saved on the average device, and what would narrow that.
+    """Return the saving on the average device, and ways to narrow its interval.
 
     :param users: the share of each device, and the slow and the fast launch there.
     """
@@ -93,7 +93,7 @@ def average_figures(
 
 
 def together(layers: Sequence[LaunchEstimate]) -> LaunchEstimate:
-    """Return what the snaps of one launch cost on one device, as one estimate.
+    """Return the cost of one launch's snaps on one device, as one estimate.
 
     The device is the same for all, so the ends add up end by end. The shares of the
     launch mostly are the same too; if one snap's are known better, they are averaged by

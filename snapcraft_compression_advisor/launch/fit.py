@@ -33,7 +33,7 @@ prediction interval over ``study/data/directory-launches.csv`` (``study/share_fi
 """
 
 DIRECTORY_SEEK_SHARE = Interval(low=0.92, mid=0.99, high=1.07)
-"""Likewise of runs of adjacent blocks."""
+"""The same of runs of adjacent blocks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +107,7 @@ def _fit(
 def _shares(
     profile: LaunchProfile, files: tuple[LaunchFile, ...], inventory: Inventory
 ) -> tuple[Interval, Interval]:
-    """Return what of the named blocks is read, and what of the seeks is done."""
+    """Return the shares of named blocks that are read, and of seeks that are done."""
     if profile.source == "directory":
         return DIRECTORY_READ_SHARE, DIRECTORY_SEEK_SHARE
     if profile.source != "static":
@@ -124,7 +124,7 @@ def _shares(
 
 
 def waited_share(recorded: RecordedLaunch | None) -> Interval:
-    """Return what of the work on its blocks a recorded launch waits for.
+    """Return the share of the work on its blocks that a recorded launch waits for.
 
     A launch from an uncompressed image that keeps more than one processor busy goes on
     with that much of its work while a block is decompressed for one of its threads. The

@@ -178,7 +178,7 @@ class LaunchSet:
     """The data blocks that a cold launch of one app reads.
 
     :param source: ``static`` (guessed from files) or ``recorded``.
-    :param files: sorted by path, each file once whatever its links.
+    :param files: sorted by path, each file once, with any number of links.
     :param read_share: bytes really read, per byte that is expected of these blocks.
     :param seek_share: seeks really made, per run that is expected of these blocks.
     :param waited_share: of the work on blocks, what the launch waits for.

@@ -132,7 +132,7 @@ def sum_blocks(launch_set: LaunchSet, trial: CodecTrial) -> BlockSums:
 def block_cost(
     cost: BlockCost, blocks: float, raw_bytes: float, stored_bytes: float
 ) -> Interval:
-    """Return what so many blocks and bytes cost, in seconds."""
+    """Return the seconds that a number of blocks and bytes cost."""
     return (
         cost.block_s * blocks
         + cost.raw_s_per_byte * raw_bytes
@@ -141,7 +141,7 @@ def block_cost(
 
 
 def seconds_saved(slow: LaunchEstimate, fast: LaunchEstimate) -> Interval:
-    """Return what one codec saves against another in a launch on the same device.
+    """Return the seconds that one codec saves against another in a launch on a device.
 
     Device and launch are the same for both, so each part's difference is taken on a
     fast, a middling and a slow device. A fast processor may sit beside a slow disk, and
@@ -263,7 +263,7 @@ class ExpectedBlocks:
         )
 
     def stored_bytes_by_file(self, blocks: StoredBlocks) -> list[float]:
-        """Return what is expected to be read of each of the launch's files."""
+        """Return the bytes expected to be read of each of the launch's files."""
         stored = self.shares * blocks.stored_bytes[self.numbers]
         by_file: list[float] = np.bincount(
             self.files, weights=stored, minlength=self.file_count
@@ -301,7 +301,7 @@ def expect_blocks(launch_set: LaunchSet, places: BlockPlaces) -> ExpectedBlocks:
 def expected_runs(
     shares: NDArray[np.float64], shares_before: NDArray[np.float64]
 ) -> float:
-    """Return how many runs of adjacent blocks are expected.
+    """Return the expected number of runs of adjacent blocks.
 
     Fewest if neighbours are read together whenever they can be, most if each is read by
     its own chance. Recorded launches lie between: about the geometric mean of both

@@ -60,7 +60,7 @@ class StackPart:
 def split(
     launch_set: LaunchSet, stacked: StackedPayload
 ) -> tuple[tuple[Layer, LaunchSet], ...]:
-    """Return what a launch reads of each snap, by the paths that files have there.
+    """Return a launch's reads by snap, with the paths that files have there.
 
     What is uncertain of the whole launch is taken to be as uncertain of each part.
 

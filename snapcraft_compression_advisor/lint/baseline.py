@@ -122,12 +122,12 @@ def _same_subject(finding: Finding, was: Finding) -> bool:
 
 
 def _rank(finding: Finding) -> tuple[int, bool]:
-    """Return what sorts findings by severity, the most severe first."""
+    """Return a key that sorts findings by severity, the most severe first."""
     return SEVERITIES.index(finding.severity), finding.undecided
 
 
 def same_build(path: str, snap_name: str, baseline: LintReport) -> LintedPayload | None:
-    """Return which build of a baseline a payload continues.
+    """Return the build of a baseline that a payload continues.
 
     A snap is built for several architectures, so a baseline may hold several builds of
     one name. That counts which has the same path, else the same file name, else the

@@ -62,7 +62,7 @@ def estimated(label: str, text: str) -> Evidence:
 
 
 def declared(label: str, text: str) -> Evidence:
-    """Return what the project or its policy says."""
+    """Return a value of the project or its policy as evidence."""
     return Evidence(label, text, "declared")
 
 

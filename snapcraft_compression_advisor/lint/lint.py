@@ -177,7 +177,7 @@ def _look_back(
 def _delta(
     old: Payload, new: Payload, request: LintRequest, progress: Progress
 ) -> BaselineDelta | str | None:
-    """Return what a refresh downloads, or why that isn't known.
+    """Return the size of a refresh's download, or the reason why it is unknown.
 
     :returns: None if no rule asks for it.
     """

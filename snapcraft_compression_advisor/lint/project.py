@@ -41,7 +41,7 @@ class ProjectFile(ProjectLines):
     """What snapcraft.yaml says of compression, and its text.
 
     :param component_sizes: of the components whose files are at hand.
-    :param component: the component, without the snap's name, that this is said of;
+    :param component: the component, without the snap's name, that this is about;
         ``None`` for the snap.
     """
 
@@ -79,7 +79,7 @@ class ProjectFile(ProjectLines):
 
 
 def project_of_component(project: ProjectFile, component: str) -> ProjectFile:
-    """Return what a project says of one of its components, own or inherited."""
+    """Return a project as one of its components sees it, inherited keys included."""
     own = project.components.get(component)
     return replace(
         project,
@@ -92,13 +92,13 @@ def project_of_component(project: ProjectFile, component: str) -> ProjectFile:
 
 
 def read_project(path: Path, content: bytes) -> ProjectFile:
-    """Return what a project file says.
+    """Return a project file's values, with their lines.
 
     :raises BadDataError: if its YAML is broken.
     """
     lines = read_project_lines(content, where=str(path))
-    said = {each.name: getattr(lines, each.name) for each in fields(lines)}
-    return ProjectFile(path=path, content=content, **said)
+    values = {each.name: getattr(lines, each.name) for each in fields(lines)}
+    return ProjectFile(path=path, content=content, **values)
 
 
 def component_sizes(

@@ -57,9 +57,9 @@ class LintRequest:
 def analysis_request(
     payload: Payload, request: LintRequest, project: ProjectFile | None
 ) -> Request:
-    """Return what the stages are to find out.
+    """Return the request for the stages.
 
-    A built snap is judged as it is, whatever snapcraft.yaml says by now.
+    A built snap is judged as it is, not by what snapcraft.yaml has by now.
     """
     is_prime = payload.kind == "prime"
     base = Request(

@@ -114,8 +114,8 @@ def _rule_texts() -> Mapping[str, RuleText]:
         rule: RuleText(
             options=entry.pop("options", ()),
             **{
-                key: said if isinstance(said, str) else " ".join(said)
-                for key, said in entry.items()
+                key: text if isinstance(text, str) else " ".join(text)
+                for key, text in entry.items()
             },
         )
         for rule, entry in read_table(__package__, "rules.yaml").items()
@@ -204,7 +204,7 @@ def packed_with(context: Context) -> str:
 
 
 def current_codec(context: Context) -> str:
-    """Return what the payload is packed with, or will be."""
+    """Return the codec that the payload is packed with, or will be."""
     return context.analysis.payload.declared_compression or SNAPCRAFT_DEFAULT
 
 
@@ -242,5 +242,5 @@ def size_origin(size: Interval, analysis: Analysis) -> Origin:
 
 
 def delta_name(delta: BaselineDelta) -> str:
-    """Return what a delta from the baseline is called."""
+    """Return the name of a delta from the baseline."""
     return f"{DELTA_NAMES[delta.delta_format]} with {delta.codec}"

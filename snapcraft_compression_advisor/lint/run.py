@@ -85,13 +85,13 @@ class Selection:
         )
 
     def severity(self, rule: str, default: Severity) -> Severity:
-        """Return how severe findings are; the longest name that fits counts."""
+        """Return the severity of findings; the longest name that fits counts."""
         fitting = [name for name in self.severities if rule.startswith(name)]
         return self.severities[max(fitting, key=len)] if fitting else default
 
 
 def make_selection(policy: Settings, *, ignored: Iterable[str] = ()) -> Selection:
-    """Return what a policy, and a project's ``lint: ignore:``, ask for.
+    """Return the rules selected by a policy, and by a project's ``lint: ignore:``.
 
     :param ignored: further selectors to ignore.
     """
@@ -160,7 +160,7 @@ def run_rules(
 def coverage(
     context: Context, rules: Sequence[Rule], selection: Selection
 ) -> tuple[int, tuple[Unchecked, ...]]:
-    """Return how many selected rules look at a payload, and those that couldn't.
+    """Return the number of rules that looked at a payload, and those that couldn't.
 
     A rule for which an option or a setting is missing couldn't if it is selected by
     name; else it doesn't count.

@@ -132,7 +132,7 @@ class Packing:
 
 
 def look_at_packing(payload: Payload) -> Packing | None:
-    """Return how a built snap was packed; ``None`` for a prime directory.
+    """Return the packing of a built snap; None for a prime directory.
 
     :raises BadDataError: if the image is broken.
     """
@@ -199,7 +199,7 @@ def find_mode_faults(entries: Iterable[ImageEntry | Entry]) -> tuple[EntryFault,
 
 
 def _mode_fault(entry: ImageEntry | Entry) -> str | None:
-    """Return what is unusual about an entry's mode or kind."""
+    """Return the fault of an entry's mode or kind, if it has one."""
     kind, mode, has_to_list = entry.kind, entry.mode, entry.path in _READABLE
     if kind in _WORDS:
         return f"a {_WORDS[kind]}"

@@ -48,7 +48,7 @@ _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 _CHECK_FILE = "Check that this is a snapcraft.yaml."
 
 Meaning = tuple[object, ...]
-"""What an event says, whatever its position."""
+"""What an event means at any position."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -107,20 +107,21 @@ class Node:
 
     def says_the_same(self, other: Node, *, besides: Sequence[str]) -> bool:
         """Return whether two nodes say the same, but for the value at a path."""
-        return list(self.said(besides=besides)) == list(other.said(besides=besides))
+        own, others = (each.meanings(besides=besides) for each in (self, other))
+        return list(own) == list(others)
 
-    def said(self, *, besides: Sequence[str] = ()) -> Iterator[Meaning | None]:
+    def meanings(self, *, besides: Sequence[str] = ()) -> Iterator[Meaning | None]:
         """Yield what a node says, but for the value at a path."""
         yield self.meaning
         if self.is_alias:
             return
         for item in self.items:
-            yield from item.said()
+            yield from item.meanings()
         for key, value in self.entries:
             below = besides[1:] if besides and key.scalar == besides[0] else None
             if below is None or below:
-                yield from key.said()
-                yield from value.said(besides=below or ())
+                yield from key.meanings()
+                yield from value.meanings(besides=below or ())
         yield None  # its end
 
 
@@ -296,12 +297,12 @@ class _Composer:
 
 def _bare_node(event: NodeEvent) -> Node:
     names = ("anchor", "tag", "implicit", "value", "style", "flow_style")
-    said = (getattr(event, name, None) for name in names)
+    values = (getattr(event, name, None) for name in names)
     return Node(
         start=event.start_mark.index,
         end=event.end_mark.index,
         line=event.start_mark.line + 1,
-        meaning=(type(event).__name__, *said),
+        meaning=(type(event).__name__, *values),
         scalar=str(event.value) if isinstance(event, ScalarEvent) else None,
         style=getattr(event, "style", None) or "",
         anchor=event.anchor,

@@ -114,7 +114,7 @@ def _most_read(analysis: Analysis) -> Section | None:
 
 
 def _gains(analysis: Analysis) -> Section | None:
-    """Return what lzo saves of each app on each device, and what would narrow that."""
+    """Return lzo's savings by app and device, and ways to narrow their intervals."""
     advice = analysis.recommendation
     decides = advice.decides
     alone = {(e.saving.app, e.device): e.verdict for e in decides.by_device} if (
@@ -229,7 +229,7 @@ def _own_codec(analysis: Analysis) -> str | None:
 
 
 def _reads(analysis: Analysis, launch: LaunchAnalysis) -> Section:
-    """Return what a launch reads, how sure that is, and the files that add most."""
+    """Return the section on a launch's reads, with the files that add most."""
     known = launch.launch_set
     blocks = round(known.expected_blocks)
     some = "" if blocks == known.data_blocks else f"about {blocks:,} of "
@@ -275,7 +275,7 @@ def _reads(analysis: Analysis, launch: LaunchAnalysis) -> Section:
 
 
 def _steps(analysis: Analysis) -> Section | None:
-    """Return what would decide an advice, or make it surer."""
+    """Return the steps that decide an advice, or make it surer."""
     steps = [
         Step(title=each.text, lines=each.commands) for each in what_decides(analysis)
     ]
@@ -291,7 +291,7 @@ def _steps(analysis: Analysis) -> Section | None:
 
 
 def _kinds(analysis: Analysis) -> Section | None:
-    """Return how kinds of files compress."""
+    """Return the table of kinds of files with their sizes by codec."""
     stored = analysis.trial.stored
     kinds = [each for each in file_kinds(stored) if each.raw_bytes] if stored else []
     if stored is None or not kinds:
@@ -325,7 +325,7 @@ def _kinds(analysis: Analysis) -> Section | None:
 
 
 def _method(analysis: Analysis, command: str) -> Section:
-    """Return how the figures were made, and how sure they are."""
+    """Return the section on the figures' origin and certainty."""
     guessed = any(each.launch_set.source == "static" for each in analysis.launches)
     terms = [
         ("Verdict", (" ".join(sentences(analysis.recommendation.reasons)),)),
@@ -367,7 +367,7 @@ def _method(analysis: Analysis, command: str) -> Section:
 
 
 def _how_sized(analysis: Analysis) -> str:
-    """Return how image sizes are known."""
+    """Return the sentence on the origin of image sizes."""
     tool = analysis.trial.tool
     if analysis.trial.mode == "exact":
         return f"measured: the payload was packed with every codec ({tool})"
@@ -387,7 +387,7 @@ def _how_sized(analysis: Analysis) -> str:
 
 
 def blocks_known(analysis: Analysis) -> dict[str, int]:
-    """Return how many distinct data blocks' sizes are measured, by codec."""
+    """Return the number of distinct data blocks with measured sizes, by codec."""
     stored = analysis.trial.stored
     codecs = stored.codecs if stored else {}
     return {

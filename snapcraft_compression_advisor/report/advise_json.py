@@ -86,7 +86,7 @@ def advise_json(
 
 
 def _incompressible(stored: StoredSizes) -> Part | None:
-    """Return what xz doesn't make smaller; None if nothing is known of xz."""
+    """Return the bytes that xz doesn't make smaller; None if xz is unknown."""
     found = find_incompressible(stored, "xz", among=stored.layout.file_numbers)
     if found is None:
         return None

@@ -49,7 +49,7 @@ def advise_page(
     apply: str | None = "",
     details: Iterable[Section] = (),
 ) -> Page:
-    """Return what a publisher needs to decide: 16 lines of text without details.
+    """Return the page that a publisher decides by: 16 lines of text without details.
 
     :param columns: that text has.
     :param apply: command that follows an advice to change; None if that is done right
@@ -112,7 +112,7 @@ def pack_lines(analysis: Analysis, style: TextStyle = FILE_STYLE) -> Iterator[st
 
 
 def _now(analysis: Analysis) -> str:
-    """Return what the snap has today."""
+    """Return the codec that the snap has today, as an aside."""
     declared = analysis.payload.declared_compression
     if analysis.payload.image_bytes is not None:
         return f"(now: packed with {declared})"
@@ -185,7 +185,7 @@ def _devices(analysis: Analysis, launch: LaunchAnalysis, columns: int) -> Sequen
 
 
 def _cost(launch: LaunchAnalysis, device: str, codec: str) -> str:
-    """Return what a cold start adds, with lzo also how that differs from xz."""
+    """Return the seconds that a cold start adds; with lzo, their difference from xz."""
     costs = launch.estimates[device]
     if codec not in costs:
         return "not known"
@@ -233,7 +233,7 @@ def _without_figures(
 
 
 def _on_saving(analysis: Analysis, saving: Saving) -> str:
-    """Return how much faster lzo starts, and what the policy asks for if it fails."""
+    """Return the sentence on lzo's saving, and the policy's minimum if missed."""
     advice = analysis.recommendation
     verb = "starts" if advice.compression == "lzo" else "would start"
     seconds, faster = saving.seconds, "faster"
@@ -290,7 +290,7 @@ def _on_size(analysis: Analysis) -> Iterator[str]:
 
 
 def _how_known(launch: LaunchAnalysis) -> str:
-    """Return how it is known what the app reads, and how well."""
+    """Return the sentence on the source of the files read, and its accuracy."""
     known = launch.launch_set
     if known.source == "recorded":
         text = "What the app reads was recorded"

@@ -95,7 +95,7 @@ def _rate(s_per_byte: float) -> str:
 
 
 def _durations(seconds: Interval) -> str:
-    """Return how long the fast device of a kind takes, and the slow one."""
+    """Return the seconds of a kind's fast device, and of its slow one."""
     unit, scale, form = "µs", 1e6, ".0f"
     if seconds.low * 1e3 >= 1:
         unit, scale, form = "ms", 1e3, ".3g"

@@ -46,7 +46,7 @@ def figure_table(
     launches: Iterable[FigureChange],
     others: Iterable[Row] = (),
 ) -> Table:
-    """Return what is known of two builds; each figure says how it is known.
+    """Return two builds' figures side by side, each with its origin.
 
     :param image_change: None if either size isn't known.
     :param others: rows below these.
@@ -119,7 +119,7 @@ def _how(cause: LaunchCause) -> str:
 
 
 def diff_page(difference: BuildDifference) -> Page:
-    """Return what changed from one build to the next."""
+    """Return the page on the changes from one build to the next."""
     table = figure_table(
         difference.old,
         difference.new,
@@ -219,7 +219,7 @@ def _contents(change: FileChange) -> str:
 
 
 def counts_text(files: FilesDifference) -> str:
-    """Return how many files changed, and what that adds to the image."""
+    """Return the number of changed files, and the bytes that they add to the image."""
     parts = [
         f"{len(files.of(change)):,} {change} "
         f"({signed(files.stored_change(change).mid, format_bytes)})"

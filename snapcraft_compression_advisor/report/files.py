@@ -132,7 +132,7 @@ def heavy_files(analysis: Analysis, launch_set: LaunchSet) -> list[HeavyFile]:
 
 
 def launch_groups(files: Sequence[LaunchFile]) -> list[LaunchGroup]:
-    """Return what a launch reads by groups, the one with the most blocks first.
+    """Return the groups of files that a launch reads, the one with most blocks first.
 
     The small ones are the parts of a last group.
     """
@@ -196,7 +196,7 @@ def _blocks(files: Iterable[LaunchFile]) -> float:
 
 
 def largest_shares(layout: Layout) -> dict[int, float]:
-    """Return what the largest files are of the payload, 0 to 1, by how many these are.
+    """Return the share of the largest files in the payload, 0 to 1, by their number.
 
     Files of equal contents count once, empty ones not at all.
     """
@@ -209,7 +209,7 @@ def largest_shares(layout: Layout) -> dict[int, float]:
 
 
 def file_kinds(stored: StoredSizes) -> list[FileKind]:
-    """Return what each kind of file takes with every codec, the largest kind first."""
+    """Return the sizes of each kind of file by codec, the largest kind first."""
     layout = stored.layout
     kinds = np.array([file_group(path) for path in layout.paths], dtype=object)
     owners = layout.files_of_blocks()

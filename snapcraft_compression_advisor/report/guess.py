@@ -18,7 +18,7 @@ LISTED_FILES = 10
 
 
 def guess_page(launch_set: LaunchSet) -> Page:
-    """Return what a guess expects, largest files first."""
+    """Return the page of a guess, the largest files first."""
     sizes = sorted(
         ((file.expected_bytes, file.path) for file in launch_set.files),
         key=lambda item: (-item[0], item[1]),

@@ -120,7 +120,7 @@ def _clean(value: Any) -> Any:  # noqa: ANN401 # JSON
 
 
 def _inert(value: object) -> object:
-    """Return what a template prints: text printable, markup of our own as it is."""
+    """Return a value as a template prints it: text escaped, our own markup as it is."""
     is_text = isinstance(value, str) and not hasattr(value, "__html__")
     return printable(str(value)) if is_text else value
 

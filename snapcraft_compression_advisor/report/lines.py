@@ -86,7 +86,7 @@ def shows_unicode(stream: TextIO) -> bool:
 
 
 def style_for(stream: TextIO, environment: Mapping[str, str]) -> TextStyle:
-    """Return how a report looks on a stream: as the terminal is, else as in files.
+    """Return a report's style on a stream: the terminal's, else that of files.
 
     :param environment: of the process, as :func:`wants_colour` takes it.
     """

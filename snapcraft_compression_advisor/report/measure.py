@@ -49,7 +49,7 @@ _WIDE = 0.3
 
 
 def measure_page(measurement: Measurement) -> Page:
-    """Return what launches took, and how much faster lzo is."""
+    """Return the page of measured launches, and of lzo's saving."""
     sections = [
         Section(short=True, tables=(_times(measurement),), sentences=()),
         *_warnings(measurement),
@@ -64,7 +64,7 @@ def measure_page(measurement: Measurement) -> Page:
 
 
 def _answer(measurement: Measurement) -> str:
-    """Return how much faster cold launches with lzo are than with xz.
+    """Return the sentence on what cold launches gain by lzo over xz.
 
     If lzo wasn't measured, the next codec is taken.
     """
@@ -284,7 +284,7 @@ def _sample(sample: Sample) -> Part:
 
 
 def _difference_part(found: Difference | None) -> Part | None:
-    """Return how much faster something is than with xz, as JSON has it."""
+    """Return the difference from xz as JSON has it."""
     names = "rounds saved_s times_faster"
     than = {"than": _BASELINE, "confidence": CONFIDENCE}
     return None if found is None else part(found, names, **than)

@@ -30,7 +30,7 @@ def prefetch_page(
     chain: Sequence[str] = (),
     written_to: Path | None = None,
 ) -> Page:
-    """Return what is read ahead, what that brings, and how a snap gets it.
+    """Return the page on reading ahead: files, gain, and the change to a snap.
 
     :param chain: what the app's command-chain has already.
     :param written_to: where the program and the list are; None if nowhere.
@@ -144,7 +144,7 @@ def _to_paste(
 
 
 def prefetch_json(plan: PrefetchPlan, proof: PrefetchProof | None, snap: str) -> str:
-    """Return what is read ahead as JSON."""
+    """Return the plan of reading ahead as JSON."""
     names = "app ranges blocks raw_bytes budget_bytes left_out_bytes fitting_share"
     return document_text(
         part(plan, names, snap=snap, proof=_proof_part(proof) if proof else None)

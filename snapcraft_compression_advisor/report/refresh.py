@@ -84,7 +84,7 @@ _WHAT_IS_DOWNLOADED = {
 
 
 def refresh_page(refresh: Refresh, month: Month | None = None) -> Page:
-    """Return what users download, and what makes it large."""
+    """Return the page on a refresh: downloads, and the reasons for their size."""
     codecs = [*refresh.codecs.values()]
     downloads = (
         f"{format_bytes(each.choices[0].size_bytes.mid)} with {each.codec}"
@@ -174,7 +174,7 @@ def _known(codec: CodecRefresh) -> Iterator[str]:
 
 
 def _choice_text(choice: Choice, codec: CodecRefresh) -> str:
-    """Return what a device downloads, and why it isn't something else."""
+    """Return the download that a device chooses, with the reason."""
     what = "whole image" if choice.download is None else DELTA_NAMES[choice.download]
     where = "" if choice.condition == "default" else _WITH_FEATURE
     text = f"{where}a device downloads the {what}, {size(choice.size_bytes)}"
@@ -188,7 +188,7 @@ def _choice_text(choice: Choice, codec: CodecRefresh) -> str:
 
 
 def _changes(refresh: Refresh) -> Section:
-    """Return what happened to the files, what would help, and the files themselves."""
+    """Return the kinds of changes, their remedies, and the files themselves."""
     sizes = ("snap-aware", *(f"plain, {codec}" for codec in refresh.codecs))
     found = totals(refresh.files)
     last = frozenset({len(sizes) + 1})
@@ -225,14 +225,14 @@ def _kind_text(total: KindTotal) -> str:
 
 
 def _change_text(change: FileChange) -> str:
-    """Return what happened to a file, and where it was."""
+    """Return the change of a file, with its earlier path if it moved."""
     if change.old_path in (None, change.path):
         return _CHANGES[change.change]
     return f"{_CHANGES[change.change]} (it was {change.old_path})"
 
 
 def _remedy(total: KindTotal) -> str:
-    """Return what would make the deltas smaller; empty if nothing is known to."""
+    """Return advice that makes the deltas smaller; empty if none is known."""
     if total.change == "changed":
         most = max((0.0, *total.plain_bytes.values()))
         if most < _LARGE_FILE_BYTES * total.files:

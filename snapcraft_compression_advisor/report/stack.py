@@ -56,7 +56,7 @@ class StackWhole:
 
 
 def stack_snaps(analysis: Analysis, launch: LaunchAnalysis) -> tuple[StackSnap, ...]:
-    """Return what a launch reads of each snap, the app's own first."""
+    """Return a launch's reads by snap, the app's own first."""
     return tuple(_snap(analysis, each) for each in launch.stack)
 
 
@@ -82,7 +82,7 @@ def _codec_of(analysis: Analysis, read: StackPart) -> str | None:
 
 
 def stack_whole(analysis: Analysis, launch: LaunchAnalysis) -> dict[str, StackWhole]:
-    """Return what the available snaps add by device, as far as that is estimated."""
+    """Return the seconds that the available snaps add, by device."""
     parts = [each for each in launch.stack if each.estimates]
     if len(parts) < _LEAST_STACK:
         return {}
@@ -128,7 +128,7 @@ def stack_part(snap: StackSnap) -> Part:
 
 
 def stack_section(analysis: Analysis, launch: LaunchAnalysis) -> Section | None:
-    """Return what a launch reads of each snap, and who can change that."""
+    """Return the section on a launch's reads by snap, and on who can change them."""
     snaps = stack_snaps(analysis, launch)
     if not snaps:
         return None
@@ -145,7 +145,7 @@ def stack_section(analysis: Analysis, launch: LaunchAnalysis) -> Section | None:
 
 
 def _added(snaps: Sequence[StackSnap], whole: Mapping[str, StackWhole]) -> Table:
-    """Return what each snap adds, as they are packed."""
+    """Return the seconds that each snap adds with its own codec."""
     first = next((each.read.estimates for each in snaps if each.read.estimates), {})
     devices = tuple(whole or first)
     rows: list[tuple[Cell, ...]] = []
@@ -182,7 +182,7 @@ def _cost(snap: StackSnap, device: str) -> Cell:
 def _changes(
     snaps: Sequence[StackSnap], whole: Mapping[str, StackWhole]
 ) -> Table | None:
-    """Return what another codec for each snap would save; None if none is known."""
+    """Return the saving of another codec for each snap; None if none is known."""
     rows: list[tuple[Cell, ...]] = []
     for each in snaps:
         if each.saves_s:

@@ -43,7 +43,7 @@ def trim_page(
     proof: Proof | None = None,
     part_names: Sequence[str] = (),
 ) -> Page:
-    """Return what needn't ship, and the filters that leave it out.
+    """Return the page on files that needn't ship, and their filters.
 
     :param risky: whether the filters of what may be needed are among them.
     :param part_names: as :func:`trim_yaml` takes them.
@@ -74,7 +74,7 @@ def _answer(plan: TrimPlan) -> str:
 
 
 def _groups(plan: TrimPlan) -> Section | None:
-    """Return what can go, by reason."""
+    """Return the files that can go, by reason."""
     delta = plan.delta_share
     rows = tuple(
         (
@@ -113,7 +113,7 @@ def _filters(
 
 
 def _risky(plan: TrimPlan) -> Section:
-    """Return what only some users or features need, and what was looked at."""
+    """Return the files that some users or features need, and the search's scope."""
     apps = ", ".join(plan.apps) or "none"
     entries = (
         Entry(
@@ -140,7 +140,7 @@ def _risky(plan: TrimPlan) -> Section:
 
 
 def _launches(plan: TrimPlan) -> Section:
-    """Return what the files add to launches that read them."""
+    """Return the seconds that the files add to launches."""
     return Section(
         title="What they add to a cold launch",
         origin="Estimated.",
@@ -155,7 +155,7 @@ def _launches(plan: TrimPlan) -> Section:
 
 
 def _proof(proof: Proof) -> Section:
-    """Return what became of the snap without what nothing seemed to need."""
+    """Return the outcome of launches without the files that can go."""
     off = proof.before_bytes - proof.after_bytes
     taken_back = (
         Entry(

@@ -48,12 +48,12 @@ _DEVICE = "this-machine.yaml"
 
 
 def headline(verdict: Verdict, compression: str) -> str:
-    """Return what to do, as a pack says it."""
+    """Return the verdict as a pack prints it."""
     return _HEADLINES[verdict].format(compression)
 
 
 def kernel_phrase(kernel: KernelProfile) -> str:
-    """Return how a kernel reads squashfs."""
+    """Return a phrase on a kernel's way to read squashfs."""
     return (
         f"kernel {kernel.versions}: file mode {kernel.file_mode}, decompressors "
         f"{kernel.decompressors}"
@@ -61,7 +61,7 @@ def kernel_phrase(kernel: KernelProfile) -> str:
 
 
 def how_known(source: Source) -> str:
-    """Return how it is known what a launch reads."""
+    """Return a phrase on the source of a launch's files."""
     return "guessed from files" if source == "static" else "recorded"
 
 

@@ -73,7 +73,7 @@ class ContentsReader:
         return contents
 
     def _read(self, block: ImageBlock, max_bytes: int, decompress: Decompress) -> bytes:
-        """Return what a data or fragment block contains."""
+        """Return the bytes of a data or fragment block."""
         position, stored_bytes = block.position, block.stored_bytes
         end = position + stored_bytes
         inside = position >= SUPERBLOCK_BYTES and end <= self._superblock.used_bytes

@@ -152,7 +152,7 @@ def take_census(
 
 
 def most_blocks(payload: Payload, layout: Layout) -> float:
-    """Return how many blocks may be read of a payload: no limit but for a far one."""
+    """Return the limit of blocks to read of a payload; infinite unless it is far."""
     if not (isinstance(payload, SnapPayload) and payload.is_far):
         return math.inf
     raw_bytes = layout.raw_bytes().astype(np.float64)

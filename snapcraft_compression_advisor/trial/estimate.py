@@ -84,7 +84,7 @@ class BlockModel:
 def model_columns(
     ratios: NDArray[np.float64], raw_bytes: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return what a model is linear in: the ratios, the length, and their products."""
+    """Return a model's columns: the ratios, the length, and their products."""
     length = np.log2(raw_bytes) / np.log2(DATA_BLOCK_BYTES)
     simple = [*ratios.T, length]
     products = (one * other for one, other in combinations_with_replacement(simple, 2))

@@ -76,7 +76,7 @@ def run_exact_trial(
 
 
 def _needed_bytes(payload: Payload) -> int:
-    """Return what the largest image takes at most, and a snap's files beside it."""
+    """Return the most bytes of the largest image, and of a snap's files beside it."""
     images = 1 if payload.kind == "prime" else 2
     return images * (
         payload.inventory.raw_bytes

@@ -80,7 +80,7 @@ def first_phase(
     sizes: NDArray[np.float64],
     lots: NDArray[np.float64],
 ) -> Phase:
-    """Return what is known of blocks by a look, and their lengths.
+    """Return the looks' ratios of blocks, and their lengths.
 
     :param members: blocks of the payload that aren't in holes, drawn in their order.
     :param sizes: what the look found, a row each; with no column before any is read.

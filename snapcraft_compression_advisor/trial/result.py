@@ -1,4 +1,4 @@
-"""What a trial found out: sizes of images, and of files' data blocks in them."""
+"""The result of a trial: sizes of images, and of files' data blocks in them."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ class CodecTrial:
 
 
 def notes_on_payload(payload: Payload) -> tuple[str, ...]:
-    """Return what a reader should know of sizes made from a payload."""
+    """Return notes on the sizes that a payload leads to."""
     unlike = payload.unlike_snap_pack() if isinstance(payload, SnapPayload) else None
     if unlike is None:
         return ()
@@ -120,7 +120,7 @@ def notes_on_payload(payload: Payload) -> tuple[str, ...]:
 def size_difference(
     first: CodecTrial | None, second: CodecTrial | None
 ) -> Interval | None:
-    """Return how much larger one codec's image is, the ends combined the worst way."""
+    """Return the difference of two codecs' images, the ends combined the worst way."""
     if first is None or second is None:
         return None
     one, other = first.image_bytes, second.image_bytes
@@ -159,7 +159,7 @@ def sampled_result(
     tool: str,
     notes: tuple[str, ...],
 ) -> TrialResult:
-    """Return what a sample says of every codec's image.
+    """Return the estimate of every codec's image from a sample.
 
     :param image_bytes: by codec; None for one that isn't available.
     """

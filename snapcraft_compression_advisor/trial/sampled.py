@@ -173,7 +173,7 @@ class _SampledTrial:
                 known[name][member] = stored_bytes
 
     def result(self) -> TrialResult:
-        """Return what is known so far."""
+        """Return the trial's result so far."""
         # Not the legacy lzma: reports don't name it, nothing here compresses with it.
         names = [name for name in CODECS if name in ("none", self._known_codec)]
         sizes = {name: self._sizes(name) for name in (*names, *self._tried)}
@@ -251,7 +251,7 @@ class _SampledTrial:
 
 
 def _notes() -> tuple[str, ...]:
-    """Return which codecs aren't the ones that mksquashfs links."""
+    """Return notes on the codecs that aren't those that mksquashfs links."""
     return tuple(
         f"{codec.name}: compressed by {codec.implementation}, not by the library that "
         "mksquashfs uses; sizes may differ slightly"

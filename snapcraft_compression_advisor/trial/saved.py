@@ -55,7 +55,7 @@ def saved_file(payload: Payload, request: object) -> Path | None:
 
 
 def load_rounds(path: Path | None) -> Sequence[TrialResult]:
-    """Return what each round of an earlier run came to; none without such a run."""
+    """Return the results of an earlier run's rounds; none without such a run."""
     if path is None:
         return ()
     try:

@@ -31,7 +31,7 @@ LEAST_PLIABLE = 0.1
 LEAST_RATIO = 0.95
 """A block that keeps so much of its length doesn't compress."""
 LEAST_BYTES = 4096
-"""Shorter blocks hardly ever compress, whatever is in them, and don't count."""
+"""Shorter blocks hardly ever compress, with any content, and don't count."""
 _LEAST_OF_FILE = 0.5
 """A file counts as a whole if so much of what it takes is such blocks."""
 
@@ -51,7 +51,7 @@ class BlockSizes:
     runs: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
     def total(self, blocks: NDArray[np.int64]) -> Interval:
-        """Return what some blocks come to, with the interval of 95 %.
+        """Return the bytes of some blocks, with the interval of 95 %.
 
         What predictions miss is alike for blocks of a kind (:data:`ALIKE`). Blocks that
         weren't read differ from those that they are taken for by chance, but each run
@@ -132,7 +132,7 @@ class StoredSizes:
 def _shares(
     raw_bytes: NDArray[np.int64], parts: Sequence[tuple[int, int]]
 ) -> NDArray[np.float64]:
-    """Return what share of each of a file's blocks lies in its parts."""
+    """Return the share of each of a file's blocks that lies in its parts."""
     starts = np.arange(len(raw_bytes)) * DATA_BLOCK_BYTES
     ends = starts + raw_bytes
     covered = np.zeros(len(raw_bytes))
@@ -149,7 +149,7 @@ def block_errors(
     sample: Sample,
     stored_bytes: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return how far the sizes of all blocks are off, and in which runs.
+    """Return the errors of all blocks' sizes, and their runs.
 
     A block that was looked at is off by as much as the closest look at it fails on the
     blocks that were tried. One that wasn't read is taken to compress like the next one

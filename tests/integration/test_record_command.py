@@ -164,6 +164,7 @@ def test_daemon_does_not_survive(prime: Path, scratch: Path) -> None:
         ),
         (("--until", "window", "--display", ":4711"), 69, "display ':4711'"),
         (("--", "no-such-program"), 69, "Cannot start 'no-such-program'"),
+        (("--", "--version"), 64, "name the program first: PROGRAM --version"),
         (("--chroot",), 64, "no directory 'run'"),
     ],
 )

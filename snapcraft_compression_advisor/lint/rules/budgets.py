@@ -24,7 +24,7 @@ NO_BUDGET = "compression-advisor.yaml sets no such budget"
 
 
 def _unknown_starts(context: Context) -> str | None:
-    """Return which app with a budget has no launch that is known."""
+    """Return the app with a budget whose launch is unknown, if any."""
     if context.snap.type == COMPONENT_TYPE:
         return None
     known = {launch.launch_set.app for launch in context.analysis.launches}

@@ -100,12 +100,12 @@ def kernels_differ(rule: Rule, context: Context) -> Iterator[Finding]:
     for each in decides.by_device if decides else ():
         devices.setdefault(plain_name(each.device), []).append(each)
     for device, verdicts in devices.items():
-        said = {each.device: verdict_words(each) for each in verdicts}
-        if len({*said.values()}) > 1:
-            told = "; ".join(f"{words} on {name}" for name, words in said.items())
+        words_of = {each.device: verdict_words(each) for each in verdicts}
+        if len({*words_of.values()}) > 1:
+            kinds = "; ".join(f"{text} on {name}" for name, text in words_of.items())
             yield rule.finding(
                 context,
-                f"The verdict for {device} depends on the kernel: {told}.",
+                f"The verdict for {device} depends on the kernel: {kinds}.",
                 location=compression_place(context),
                 subject={"device": device},
                 evidence=[

@@ -48,7 +48,7 @@ def lzo_gains_nothing(rule: Rule, context: Context) -> Iterator[Finding]:
 
 
 def compression_fix(context: Context, compression: str) -> Fix:
-    """Return what sets the compression, and keeps that of components."""
+    """Return the fix that sets the compression, and keeps that of components."""
     project = context.project
     description = f"Set 'compression: {compression}' in snapcraft.yaml"
     if project is None:
@@ -103,7 +103,7 @@ def _advised(
 
 
 def say_reader(component: str) -> Fix:
-    """Return what decides on a component."""
+    """Return the fix that says who reads a component."""
     return Fix(
         "Say what is read of it in compression-advisor.yaml: "
         f"'components: {{{component}: {{read: all}}}}', or 'none'"

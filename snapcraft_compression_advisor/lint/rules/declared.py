@@ -97,7 +97,7 @@ def component_key(rule: Rule, context: Context) -> Iterator[Finding]:
 
 
 def _least_saving(sizes: ComponentSizes | None) -> Interval | None:
-    """Return what lzo saves what reads all of a component, where it saves least."""
+    """Return lzo's least saving for a program that reads all of a component."""
     if sizes is None or sizes.whole is None:
         return None
     savings = (each.seconds for each in sizes.whole.savings())
@@ -121,7 +121,7 @@ def _what_it_costs(
 
 
 def _reads(sizes: ComponentSizes) -> str:
-    """Return what reading all of a component takes on the first device."""
+    """Return the seconds to read all of a component on the first device."""
     estimates = sizes.whole.estimates if sizes.whole else {}
     for device, by_codec in estimates.items():
         times = [
@@ -136,7 +136,7 @@ def _reads(sizes: ComponentSizes) -> str:
 
 
 def _growth(sizes: ComponentSizes) -> Interval:
-    """Return what lzo adds, as a share of the image with xz."""
+    """Return lzo's growth as a share of the image with xz."""
     return sizes.lzo_less_xz_bytes * (1 / sizes.xz_bytes.mid)
 
 
@@ -186,7 +186,7 @@ def compression_lost(rule: Rule, context: Context) -> Iterator[Finding]:
 
 
 def _now(label: str, context: Context) -> Evidence:
-    """Return what the snap is packed with, as evidence."""
+    """Return the snap's codec as evidence."""
     is_built = context.analysis.payload.kind == "snap"
     return (measured if is_built else declared)(label, current_codec(context))
 

@@ -20,7 +20,7 @@ _IN_DIRECTORIES = ("fonts", "python-bytecode")
 
 
 def _unread(context: Context) -> str | None:
-    """Return which cache or list couldn't be read."""
+    """Return the cache or list that couldn't be read, if any."""
     unread = context.survey.unread
     return f"{unread[0]!r} is too large to be read" if unread else None
 
@@ -68,7 +68,7 @@ _BYTECODE = re.compile(r"__pycache__/([^/.]+)\.[^/]+\.pyc\Z")
 def used_by_launch(
     fault: CacheFault, launches: tuple[LaunchAnalysis, ...]
 ) -> tuple[str, ...]:
-    """Return what the target apps' launches read that makes them need a cache.
+    """Return the files of the target apps' launches that make these need a cache.
 
     :returns: of bytecode, sources; else libraries, those of other snaps by their names.
     """

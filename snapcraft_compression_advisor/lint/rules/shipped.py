@@ -144,7 +144,7 @@ def _judge_pairs(
 def _stored_bytes(
     context: Context, files: Sequence[NeedlessFile], codec: str
 ) -> Interval:
-    """Return what goes from the image with files, or parts of them."""
+    """Return the bytes of the image that go with files, or with parts of them."""
     total = Interval.exactly(0)
     if (stored := context.analysis.trial.stored) is None:
         return total

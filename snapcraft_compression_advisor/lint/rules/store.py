@@ -48,7 +48,7 @@ StoreRule = partial(Rule, severity="error", unasked=no_image)
 
 
 def repacked_packing(context: Context) -> Packing | None:
-    """Return how a built snap was packed, where the store packs it again."""
+    """Return the packing of a built snap, if the store packs it again."""
     return None if context.snap.type in SYSTEM_SNAP_TYPES else context.packing
 
 
@@ -108,10 +108,10 @@ def superblock_flags(rule: Rule, context: Context) -> Iterator[Finding]:
     if packing is None:
         return
     flags = packing.superblock.flags
-    told = COMPRESSOR_OPTIONS  # rules of their own speak of these
-    told |= NO_FRAGMENTS if packing.superblock.fragment_count else 0
-    told |= NO_XATTRS if packing.has_xattrs else 0
-    words = odd_flags(flags & ~told | SNAP_FLAGS & told)
+    named = COMPRESSOR_OPTIONS  # rules of their own speak of these
+    named |= NO_FRAGMENTS if packing.superblock.fragment_count else 0
+    named |= NO_XATTRS if packing.has_xattrs else 0
+    words = odd_flags(flags & ~named | SNAP_FLAGS & named)
     if not words:
         return
     yield rule.finding(

@@ -2,7 +2,7 @@
 
 Elements and attributes are those that the schemas of Jenkins' xUnit plugin
 (``junit-4.xsd`` to ``junit-10.xsd``) allow. No case has a time: what isn't measured
-isn't told, and the same payload makes the same report.
+isn't known, and the same payload makes the same report.
 """
 
 from __future__ import annotations
@@ -66,11 +66,11 @@ def _case(suite: Element, payload: LintedPayload, name: str) -> Element:
 
 def _tell(case: Element, finding: Finding, outcome: str) -> None:
     """Add an outcome: junit-4.xsd lets a skipped case have no text, so none does."""
-    told = SubElement(case, outcome, {"message": printable(finding.message)})
+    child = SubElement(case, outcome, {"message": printable(finding.message)})
     text = "\n".join(details(finding))
     if outcome == "failure":
-        told.set("type", finding.severity)
-        told.text = text
+        child.set("type", finding.severity)
+        child.text = text
     elif text:
         SubElement(case, "system-out").text = text
 

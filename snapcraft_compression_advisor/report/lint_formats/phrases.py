@@ -80,12 +80,12 @@ def figure(item: Evidence) -> str:
 
 
 def fix_label(fix: Fix) -> str:
-    """Return what kind of fix this is."""
+    """Return the label of a fix's kind."""
     return "fix (safe)" if fix.safe else "fix (review its result)"
 
 
 def summary(report: LintReport) -> str:
-    """Return how many findings of each severity there are, and what wasn't checked."""
+    """Return the counts of findings by severity, and of rules that weren't checked."""
     failed = sum(payload.error is not None for payload in report.payloads)
     linted = len(report.payloads) - failed
     unchecked = {each.rule for payload in report.payloads for each in payload.unchecked}
@@ -110,7 +110,7 @@ def unchecked_lines(payload: LintedPayload) -> Iterator[tuple[str, str]]:
 
 
 def counts_text(findings: Iterable[Finding]) -> str:
-    """Return how many of some findings are of each severity; nothing for none."""
+    """Return the counts of findings by severity as a text; empty if there are none."""
     counts = severities(findings)
     nouns = {key: counted(counts[key], key) for key in ("error", "warning")}
     nouns |= {key: f"{counts[key]:,} {key}" for key in ("info", "undecided")}
@@ -118,7 +118,7 @@ def counts_text(findings: Iterable[Finding]) -> str:
 
 
 def severities(findings: Iterable[Finding]) -> Counter[str]:
-    """Return how many findings are of each severity; undecided ones count as such."""
+    """Return the counts of findings by severity; undecided ones count as such."""
     return Counter("undecided" if f.undecided else f.severity for f in findings)
 
 
@@ -129,7 +129,7 @@ def all_findings(report: LintReport) -> Iterable[Finding]:
 
 
 def changed_table(payload: LintedPayload) -> Table | None:
-    """Return what is known of a payload before and now; None if nothing is."""
+    """Return the figures of a payload before and now; None if there are none."""
     now, baseline = payload.figures, payload.baseline
     if now is None or baseline is None or baseline.figures is None:
         return None
@@ -149,7 +149,7 @@ def changed_table(payload: LintedPayload) -> Table | None:
 
 
 def states_text(report: LintReport) -> str:
-    """Return how many findings are of which state.
+    """Return the counts of findings by state.
 
     A state that no finding has isn't named, but that nothing is new is.
     """

@@ -113,7 +113,7 @@ BASELINE = DocumentKind(
 
 
 def parse_baseline(content: bytes, *, where: str) -> LintReport:
-    """Return what a saved report of lint knows.
+    """Return the lint report that was saved.
 
     :param where: the file, for errors.
     :raises BadDataError: if it is no such report, or of another schema version.

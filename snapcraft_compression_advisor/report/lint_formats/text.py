@@ -87,16 +87,16 @@ def _short_finding(finding: Finding, style: TextStyle) -> str:
     label = "undecided" if finding.undecided else finding.severity
     fix = finding.fix
     mark = "" if fix is None else " [--fix]" if fix.automatic else " [by hand]"
-    said = _sentence(finding)
+    text = _sentence(finding)
     if style.columns is not None:
-        said = _ASIDE.sub("", printable(finding.message))
-        said = said.replace("an estimated ", "about ")
-    line = cut(f"{_INDENT}{label} {finding.rule} {said}", style.columns, end=mark)
+        text = _ASIDE.sub("", printable(finding.message))
+        text = text.replace("an estimated ", "about ")
+    line = cut(f"{_INDENT}{label} {finding.rule} {text}", style.columns, end=mark)
     return line.replace(label, style.bold(label, finding.severity), 1)
 
 
 def _sentence(finding: Finding) -> str:
-    """Return what was found, with the place if the message doesn't name it."""
+    """Return a finding's message, with the place if it doesn't name that."""
     message, where = printable(finding.message), finding.location
     if where.kind != "image" and printable(where.path) not in message:
         return f"{place(where)}: {message}"
