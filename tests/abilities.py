@@ -11,13 +11,10 @@ import os
 import re
 import subprocess
 import tempfile
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 OTHER_USER = 65534
 REFUSED = "this machine refuses"

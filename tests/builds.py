@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from payloads import make_payload
 from snapcraft_compression_advisor.core.units import Interval
@@ -12,16 +12,12 @@ from snapcraft_compression_advisor.diff.difference import BuildDifference, Side
 from snapcraft_compression_advisor.diff.files import FileChange, FilesDifference
 from snapcraft_compression_advisor.diff.launches import LaunchCause, LaunchChange
 from snapcraft_compression_advisor.launch.launch_set import LaunchFile, LaunchSet
+from snapcraft_compression_advisor.squashfs.entry import ImageBlock
 from snapcraft_compression_advisor.trial.result import (
     CodecTrial,
     blocks_of_files,
 )
 from stored_block import stored_block
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping
-
-    from snapcraft_compression_advisor.squashfs.entry import ImageBlock
 
 BLOCK_BYTES = 131_072
 MB = 1_000_000

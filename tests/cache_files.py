@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import struct
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
-from payloads import make_payload
+from payloads import MemoryPayload, make_payload
 from snapcraft_compression_advisor.payload.caches import Tree
 from snapcraft_compression_advisor.payload.inventory import Inventory
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from payloads import MemoryPayload
 
 
 def make_tree(  # noqa: PLR0913 # keywords, each with a default

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import NDArray
 
 from snapcraft_compression_advisor.trial.phase import Phase, Sample
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 BLOCK = 128 * 1024
 

@@ -15,15 +15,12 @@ import resource
 import signal
 import sys
 import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import snapcraft_compression_advisor as package
 from forked import import_everything
 from snapcraft_compression_advisor.cli.main import main
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 LIMIT_S = 5
 """Of the processor, for one run."""

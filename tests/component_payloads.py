@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import random
 import subprocess
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from snapcraft_compression_advisor.squashfs.entry import MINIMUM_IMAGE_BYTES
 from snapcraft_compression_advisor.squashfs.mksquashfs import (
     owner_options,
     pack_options,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def fill_component(folder: Path, *, name: str = "sample+texts") -> Path:

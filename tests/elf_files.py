@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
-from snapcraft_compression_advisor.payload.elf import read_elf
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from snapcraft_compression_advisor.payload.elf import Elf
-
+from snapcraft_compression_advisor.payload.elf import Elf, read_elf
 
 EM_X86_64 = 62
 EM_AARCH64 = 183

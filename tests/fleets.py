@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from image_sources import pack_as_snap
 from snapcraft_compression_advisor.cli.policy_options import lint_request
@@ -11,9 +12,6 @@ from snapcraft_compression_advisor.fleet.columns import decode
 from snapcraft_compression_advisor.fleet.dataset import part_files
 from snapcraft_compression_advisor.fleet.task import FleetRequest
 from snapcraft_compression_advisor.settings.settings import Settings
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def make_snap(folder: Path, name: str) -> Path:

@@ -6,11 +6,8 @@ Metadata and data blocks are stored uncompressed, so offsets are easy to tell.
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 METADATA_BYTES = 8192
 BLOCK_BYTES = 4096

@@ -16,12 +16,9 @@ import socket
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 _PACKAGE = "snapcraft_compression_advisor"
 _MOST_BYTES = 1 << 17

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import snapcraft_compression_advisor
 import snapcraft_compression_advisor_plugin
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 PACKAGE = Path(snapcraft_compression_advisor.__file__).parent
 

@@ -5,17 +5,14 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from forked import run_program
 from snapcraft_compression_advisor.devices.builtin_devices import find_device
 from snapcraft_compression_advisor.devices.device_file import device_text
 from snapcraft_compression_advisor.squashfs.image import Image
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 BLOCK = 128 * 1024
 _IMPORTS = (

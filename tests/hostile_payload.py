@@ -5,12 +5,9 @@ from __future__ import annotations
 import os
 import re
 import struct
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from elf_files import make_elf
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 NAMES = (
     b"new\nline",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from forged_image import (
     ABSENT,
@@ -16,16 +16,11 @@ from forged_image import (
     inode,
     listing,
 )
-from image_parts import ImageParts, compress, put_together
+from image_parts import ImageParts, Tables, compress, put_together
 from snapcraft_compression_advisor.core.units import KIB, MIB
 from snapcraft_compression_advisor.payload.inventory import CONTENTS_FREE_BYTES
 from snapcraft_compression_advisor.payload.snap_yaml import NAMES_MAX
 from snapcraft_compression_advisor.squashfs.walk import BLOCKS_FREE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from image_parts import Tables
 
 CODEC_IDS = {"gzip": 1, "lzma": 2, "lzo": 3, "xz": 4, "lz4": 5, "zstd": 6}
 ROOT_BYTES = 32

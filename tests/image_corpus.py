@@ -7,18 +7,14 @@ weigh more than all code, and a change of the script shows what changed in it.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
 
 from image_bombs import bombs
 from image_mutation import NUMBERS, mutate_image
 from image_parts import SUPERBLOCK
 from image_sources import MODIFIED_S, VARIANTS, mksquashfs, noise, text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
 
 _FLIPS, _CUTS, _MUTATIONS = 8, 8, 40
 

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from random import Random
 
-from image_parts import compress, put_together, take_apart
+from image_parts import ImageParts, compress, put_together, take_apart
 from snapcraft_compression_advisor.core.errors import AdvisorError
-
-if TYPE_CHECKING:
-    from random import Random
-
-    from image_parts import ImageParts
 
 NUMBERS = (
     *(0, 1, 2, 3, 4, 8, 16, 31, 32, 255, 256, 257, 4095, 4096, 4097, 8191, 8192),

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import lzma
 import struct
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from forged_image import ABSENT, METADATA_BYTES
 from snapcraft_compression_advisor.codecs import CODECS, DECOMPRESSORS
@@ -18,11 +18,7 @@ from snapcraft_compression_advisor.codecs.lzo import Lzo
 from snapcraft_compression_advisor.codecs.xz import Xz
 from snapcraft_compression_advisor.codecs.zstandard import Zstd
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    Tables = dict[str, bytes]
-
+Tables = dict[str, bytes]
 SUPERBLOCK = struct.Struct("<5I6H8Q")
 _FAST = {
     **CODECS,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from snapcraft_compression_advisor.core.errors import AdvisorError
 from snapcraft_compression_advisor.diff.build import snap_sizes
@@ -11,16 +11,10 @@ from snapcraft_compression_advisor.diff.files import unchanged_paths
 from snapcraft_compression_advisor.payload.inventory import list_image
 from snapcraft_compression_advisor.payload.layout import lay_out
 from snapcraft_compression_advisor.payload.snap_yaml import SnapMetadata
-from snapcraft_compression_advisor.payload.source import SnapPayload
+from snapcraft_compression_advisor.payload.source import Payload, SnapPayload
 from snapcraft_compression_advisor.preflight.packing import inspect_packing
-from snapcraft_compression_advisor.squashfs.entry import EntryKind
+from snapcraft_compression_advisor.squashfs.entry import EntryKind, ImageEntry
 from snapcraft_compression_advisor.squashfs.image import Image
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from snapcraft_compression_advisor.payload.source import Payload
-    from snapcraft_compression_advisor.squashfs.entry import ImageEntry
 
 _READ_FILES = 200
 """Files of one image that are read; its corpus has none with more that matter."""

@@ -5,12 +5,9 @@ from __future__ import annotations
 import os
 import stat
 import subprocess
+from collections.abc import Mapping
 from hashlib import shake_128
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
+from pathlib import Path
 
 CODECS = ("gzip", "lzo", "xz", "zstd", "lz4")
 VARIANTS: Mapping[str, tuple[str, ...]] = {

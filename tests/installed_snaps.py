@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from mounts import BLOCK, make_image
 from snapcraft_compression_advisor.capture.installed import SnapRoots
 from snapcraft_compression_advisor.capture.mount import mounted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 APP_YAML = """\
 name: launchy

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from analyses import MB, make_analysis
 from payloads import make_payload
 from snapcraft_compression_advisor.advice.evidence import Evidence, Policy, Saving
 from snapcraft_compression_advisor.advice.recommendation import recommend
+from snapcraft_compression_advisor.analysis import Analysis
 from snapcraft_compression_advisor.core.units import Interval
-from snapcraft_compression_advisor.lint.project import read_project
-from snapcraft_compression_advisor.lint.rule import Context
+from snapcraft_compression_advisor.launches import LaunchAnalysis
+from snapcraft_compression_advisor.lint.finding import Finding
+from snapcraft_compression_advisor.lint.project import (
+    ComponentSizes,
+    ProjectFile,
+    read_project,
+)
+from snapcraft_compression_advisor.lint.rule import Context, Rule
 from snapcraft_compression_advisor.payload.survey import take_survey
 from snapcraft_compression_advisor.settings.settings import Settings
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from snapcraft_compression_advisor.analysis import Analysis
-    from snapcraft_compression_advisor.launches import LaunchAnalysis
-    from snapcraft_compression_advisor.lint.finding import Finding
-    from snapcraft_compression_advisor.lint.project import ComponentSizes, ProjectFile
-    from snapcraft_compression_advisor.lint.rule import Rule
 
 MUCH = Interval(low=0.45, mid=1.0, high=3.12)
 LITTLE = Interval(low=0.01, mid=0.02, high=0.05)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
@@ -17,13 +16,11 @@ from snapcraft_compression_advisor.lint.finding import (
     Location,
     Unchecked,
 )
+from snapcraft_compression_advisor.lint.rule import Rule
 from snapcraft_compression_advisor.lint.rules import ALL_RULES
 from snapcraft_compression_advisor.project.edit import Edit
 from snapcraft_compression_advisor.report.lines import TextStyle
 from snapcraft_compression_advisor.report.lint_formats import Findings, render
-
-if TYPE_CHECKING:
-    from snapcraft_compression_advisor.lint.rule import Rule
 
 PROJECT = "snap/snapcraft.yaml"
 BEFORE = b"name: calculator\nbase: core24\ncompression: xz\nparts: {}\n"

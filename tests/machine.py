@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+from pathlib import Path
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _CAPABILITY_VERSION_3 = 0x20080522

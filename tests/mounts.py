@@ -5,14 +5,11 @@ from __future__ import annotations
 import os
 import random
 import subprocess
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.squashfs import mksquashfs
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 BLOCK = 128 * 1024
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING
 
 from lint_contexts import make_context
+from snapcraft_compression_advisor.lint.rule import Context
 from snapcraft_compression_advisor.preflight.differences import SNAP_FLAGS
 from snapcraft_compression_advisor.preflight.packing import Packing
 from snapcraft_compression_advisor.squashfs.superblock import ABSENT_TABLE, Superblock
-
-if TYPE_CHECKING:
-    from snapcraft_compression_advisor.lint.rule import Context
 
 _FIELDS = frozenset(each.name for each in fields(Superblock))
 

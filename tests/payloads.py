@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from snapcraft_compression_advisor.payload.inventory import Entry, Inventory
 from snapcraft_compression_advisor.payload.snap_yaml import SnapMetadata
+from snapcraft_compression_advisor.payload.source import PayloadKind
 from snapcraft_compression_advisor.squashfs.entry import EntryKind
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from snapcraft_compression_advisor.payload.source import PayloadKind
 
 
 def make_inventory(

@@ -12,13 +12,10 @@ import json
 import signal
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import FrameType
 
 from image_probe import probe
 from snapcraft_compression_advisor.payload.source import open_payload
-
-if TYPE_CHECKING:
-    from types import FrameType
 
 LIMIT_S = 5.0
 """Of the processor, for one image: then the probe is stopped, and is a fault."""

@@ -7,13 +7,10 @@ import random
 import signal
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from elf_files import make_elf
 from forked import run_program
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SNAP_YAML = """\
 name: sample

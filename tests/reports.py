@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from analyses import make_analysis
 from lint_reports import BUDGET_BROKEN, DEBUG_SYMBOLS, LZO_WOULD_GAIN, STRADDLES
+from snapcraft_compression_advisor.analysis import Analysis
 from snapcraft_compression_advisor.core.units import KIB
 from snapcraft_compression_advisor.launch.launch_set import (
     GuessBasis,
@@ -20,18 +21,13 @@ from snapcraft_compression_advisor.report.advise_details import detail_sections
 from snapcraft_compression_advisor.report.answer import advise_page
 from snapcraft_compression_advisor.report.charts import chart_sections
 from snapcraft_compression_advisor.report.lines import FILE_STYLE, TextStyle
+from snapcraft_compression_advisor.report.model import Page
 from snapcraft_compression_advisor.report.text_printer import print_text
 from snapcraft_compression_advisor.trial.result import (
     blocks_of_files,
 )
 from snapcraft_compression_advisor.trial.stored import BlockSizes, StoredSizes
 from stored_block import stored_block
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from snapcraft_compression_advisor.analysis import Analysis
-    from snapcraft_compression_advisor.report.model import Page
 
 FILES = (
     ("usr/bin/calc", 300_000),

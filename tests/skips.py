@@ -10,16 +10,13 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from abilities import ABILITIES, REFUSED, why_not
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _RELEASE = Path("/etc/os-release").read_text(encoding="utf-8").split()
 _DEBIAN = "ID=debian" in _RELEASE

@@ -8,12 +8,9 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from image_sources import MODIFIED_S, mksquashfs, noise, text
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SNAP_OPTIONS = ("-noappend", "-no-fragments", "-all-root", "-no-xattrs")
 """Those of ``snap pack``, but for the codec."""

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from snapcraft_compression_advisor.squashfs.entry import ImageBlock
-
-if TYPE_CHECKING:
-    from snapcraft_compression_advisor.trial.result import StoredBlocks
+from snapcraft_compression_advisor.trial.result import StoredBlocks
 
 
 def stored_block(*, raw_bytes: int, stored_bytes: int) -> ImageBlock:

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Literal
 
 import numpy as np
 
 from analyses import make_analysis
 from lint_contexts import make_context
+from snapcraft_compression_advisor.analysis import Analysis
 from snapcraft_compression_advisor.launch.launch_set import LaunchFile
+from snapcraft_compression_advisor.lint.rule import Context
+from snapcraft_compression_advisor.payload.caches import CacheFault
 from snapcraft_compression_advisor.payload.layout import make_layout
 from snapcraft_compression_advisor.payload.linkage import Unresolved
+from snapcraft_compression_advisor.payload.needless import Needless
 from snapcraft_compression_advisor.payload.survey import Survey
 from snapcraft_compression_advisor.trial.stored import BlockSizes, StoredSizes
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Literal
-
-    from snapcraft_compression_advisor.analysis import Analysis
-    from snapcraft_compression_advisor.lint.rule import Context
-    from snapcraft_compression_advisor.payload.caches import CacheFault
-    from snapcraft_compression_advisor.payload.needless import Needless
 
 
 def make_surveyed(

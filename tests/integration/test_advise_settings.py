@@ -6,7 +6,7 @@ import json
 import os
 import random
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import jsonschema
 import pytest
@@ -25,10 +25,6 @@ from real_payloads import advisor, snap_pack
 from snapcraft_compression_advisor.cli.main import main
 from snapcraft_compression_advisor.launch.profile import LaunchProfile, read_profile
 from snapcraft_compression_advisor.report.document import schema_text
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 SETTINGS = "compression-advisor.yaml"
 

@@ -6,16 +6,13 @@ import json
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from host_projects import make_project
 from snapcraft_compression_advisor.cli.main import main
 from snapcraft_compression_advisor.payload import source
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PROGRAM = f"{sys.executable} -m snapcraft_compression_advisor"
 

@@ -8,7 +8,8 @@ import random
 import signal
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -19,10 +20,6 @@ from snapcraft_compression_advisor.capture.calibrate import MEMORY
 from snapcraft_compression_advisor.codecs import CODECS
 from snapcraft_compression_advisor.devices.builtin_devices import usual_block_s
 from snapcraft_compression_advisor.devices.device_file import read_device
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 pytestmark = [pytest.mark.slow, pytest.mark.mounts]
 

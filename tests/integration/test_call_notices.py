@@ -6,8 +6,8 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -20,9 +20,6 @@ from snapcraft_compression_advisor.capture.start import (
     time_launch,
 )
 from snapcraft_compression_advisor.core.errors import ToolError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 READS = """
 import os, sys

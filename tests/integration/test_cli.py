@@ -5,15 +5,12 @@ from __future__ import annotations
 import json
 import os
 import signal
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from documents import Document, read_document
 from real_payloads import advisor, fill_prime, interrupt, snap_pack
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def report(*arguments: str | Path, cwd: Path | None = None) -> Document:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from collections.abc import Iterator
 from hashlib import shake_128
 from io import BytesIO
 from pathlib import Path
 from struct import unpack
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -17,13 +17,8 @@ from snapcraft_compression_advisor.codecs import (
     CODECS,
     READERS,
 )
-from snapcraft_compression_advisor.codecs.codec import METADATA_BLOCK_BYTES
+from snapcraft_compression_advisor.codecs.codec import METADATA_BLOCK_BYTES, Codec
 from snapcraft_compression_advisor.squashfs.image import Image
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from snapcraft_compression_advisor.codecs.codec import Codec
 
 NO_COMPRESSION = ("-comp", "gzip", "-noI", "-noD", "-noF", "-noX")
 REAL_FILES = (

@@ -6,7 +6,8 @@ import json
 import os
 import random
 import shutil
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
@@ -14,9 +15,6 @@ import pytest
 from image_sources import mksquashfs
 from real_payloads import SNAP_YAML, advisor, fill_prime, snap_pack
 from snapcraft_compression_advisor.report.document import schema_text
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 BYTES = 2_000_000
 

@@ -15,9 +15,9 @@ import sys
 import sysconfig
 import tempfile
 import time
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import psutil
 import pytest
@@ -25,9 +25,6 @@ import pytest
 from mounts import small_disk
 from real_launches import fill_launchable
 from snapcraft_compression_advisor.capture.recordings import isolation_refusal
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 pytestmark = [pytest.mark.slow, pytest.mark.bubblewrap]
 

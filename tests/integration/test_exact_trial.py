@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+from pytest_mock import MockerFixture
 
 from machine import write_script
 from mounts import small_disk
@@ -17,15 +19,8 @@ from snapcraft_compression_advisor.payload.source import open_payload
 from snapcraft_compression_advisor.squashfs import mksquashfs
 from snapcraft_compression_advisor.squashfs.image import Image
 from snapcraft_compression_advisor.trial.exact import run_exact_trial
+from snapcraft_compression_advisor.trial.result import TrialResult
 from stored_block import sizes_of_file
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from pytest_mock import MockerFixture
-
-    from snapcraft_compression_advisor.trial.result import TrialResult
 
 
 def run(path: Path) -> TrialResult:

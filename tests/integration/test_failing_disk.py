@@ -6,17 +6,14 @@ import os
 import resource
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from image_sources import mksquashfs
 from snapcraft_compression_advisor.squashfs.image import Image
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 PAD = "# this compresses well\n" * 400
 SNAP_YAML = f"""\

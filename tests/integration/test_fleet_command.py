@@ -9,8 +9,10 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,11 +26,6 @@ from snapcraft_compression_advisor.fleet.bounded import BoundedWorker, Limits, P
 from snapcraft_compression_advisor.fleet.sources import Snap, find_snaps
 from snapcraft_compression_advisor.fleet.task import SnapTask
 from snapcraft_compression_advisor.trial import census
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
-
 
 if shutil.which("mksquashfs") is None:
     pytest.skip("mksquashfs is not installed", allow_module_level=True)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,9 +13,6 @@ from snapcraft_compression_advisor.cli.main import main
 from snapcraft_compression_advisor.fleet.bounded import BoundedWorker, Limits
 from snapcraft_compression_advisor.fleet.sources import Snap
 from stores import serving
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.slow
 

@@ -5,15 +5,12 @@ from __future__ import annotations
 import json
 import shutil
 import zipfile
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from host_damage import PACKAGE
 from host_projects import LZO_PAYS, codecs_of, make_project, project_file, run_host_app
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def make_base(folder: Path, name: str) -> None:

@@ -8,8 +8,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -20,9 +21,6 @@ from image_sources import mksquashfs
 from snapcraft_compression_advisor.core.files import remove_tree
 from snapcraft_compression_advisor.core.units import MIB
 from trees import make_deep
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 TESTS = Path(__file__).resolve().parents[1]
 DOCUMENTED = {0, 1, 64, 65, 66, 69, 74}

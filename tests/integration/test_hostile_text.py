@@ -9,9 +9,11 @@ import json
 import os
 import re
 import shutil
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from _pytest.capture import CaptureFixture
 from craft_cli import emit
 
 from image_sources import mksquashfs
@@ -21,12 +23,6 @@ from snapcraft_compression_advisor.cli.command_texts import (
     read_commands,
 )
 from snapcraft_compression_advisor.cli.main import main
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from _pytest.capture import CaptureFixture
 
 pytestmark = pytest.mark.skipif(
     shutil.which("mksquashfs") is None, reason="squashfs-tools isn't installed"

@@ -8,9 +8,11 @@ import shutil
 import stat
 import subprocess
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+from pytest_mock import MockerFixture
 
 from image_sources import (
     CODECS,
@@ -24,20 +26,10 @@ from image_sources import (
 from real_payloads import snap_pack
 from snapcraft_compression_advisor.capture.mount import mounted
 from snapcraft_compression_advisor.payload.source import open_payload
-from snapcraft_compression_advisor.squashfs.entry import EntryKind
+from snapcraft_compression_advisor.squashfs.entry import EntryKind, ImageEntry
 from snapcraft_compression_advisor.squashfs.image import Image
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from pytest_mock import MockerFixture
-
-    from snapcraft_compression_advisor.squashfs.entry import ImageEntry
-
-    Pack = Callable[..., Path]
-
-
+Pack = Callable[..., Path]
 pytestmark = pytest.mark.skipif(
     shutil.which("mksquashfs") is None, reason="squashfs-tools isn't installed"
 )

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from real_launches import SNAP_YAML, add_escape, fill_launchable
 from real_payloads import advisor
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 CONNECTS = (
     "exec /usr/bin/python3 -c "

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import random
 import shutil
+import subprocess
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jsonschema
 import pytest
@@ -14,10 +15,6 @@ import pytest
 from host_projects import make_project, project_file
 from official_schemas import SARIF, official_schema
 from real_payloads import SNAP_YAML, advisor, fill_prime, snap_pack
-
-if TYPE_CHECKING:
-    import subprocess
-
 
 POLICY = (
     "max-image-growth: 3%\nmax-refresh-size: 10%\nmax-launch-growth: 10ms\n"

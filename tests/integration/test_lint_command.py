@@ -6,12 +6,9 @@ import json
 import re
 import shutil
 import subprocess
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from real_payloads import advisor, snap_pack
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PROJECT = "name: sample\nbase: core24\nparts: {}\n"
 FORMATS = ("text", "json", "sarif", "github", "gitlab", "junit", "markdown")

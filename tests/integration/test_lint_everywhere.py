@@ -8,7 +8,8 @@ import random
 import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
@@ -24,17 +25,12 @@ from lint_reports import (
 )
 from official_schemas import JUNIT, SARIF, official_schema
 from real_payloads import fill_prime, snap_pack
+from snapcraft_compression_advisor.lint.finding import LintReport
 from snapcraft_compression_advisor.lint.rules import ALL_RULES
 from snapcraft_compression_advisor.report.lint_formats import FORMATS, Findings
 from snapcraft_compression_advisor.report.lint_formats.sarif import (
     render as render_sarif,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from snapcraft_compression_advisor.lint.finding import LintReport
-
 
 pytestmark = pytest.mark.slow
 

@@ -9,17 +9,14 @@ import shutil
 import signal
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from component_payloads import fill_component, pack_component
 from image_sources import pack_as_snap
 from real_payloads import advisor, snap_pack
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 TIGHT = "max-image-size: 100kB\n"
 

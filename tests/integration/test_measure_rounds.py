@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -19,21 +19,17 @@ from mounts import (
     loop_devices_of,
     mount_points_below,
 )
-from snapcraft_compression_advisor.capture.images import packed_images
+from snapcraft_compression_advisor.capture.images import PackedImages, packed_images
 from snapcraft_compression_advisor.capture.measure import (
+    Measurement,
+    Method,
     measure,
 )
+from snapcraft_compression_advisor.capture.mount import Mount
 from snapcraft_compression_advisor.capture.page_cache import storage_of
 from snapcraft_compression_advisor.capture.samples import RunTime
 from snapcraft_compression_advisor.core.errors import ToolError
 from snapcraft_compression_advisor.payload.source import open_payload
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from snapcraft_compression_advisor.capture.images import PackedImages
-    from snapcraft_compression_advisor.capture.measure import Measurement, Method
-    from snapcraft_compression_advisor.capture.mount import Mount
 
 pytestmark = [pytest.mark.mounts, pytest.mark.bubblewrap]
 

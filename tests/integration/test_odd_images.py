@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 import random
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
 from elf_files import make_elf
 from image_sources import mksquashfs
 from snapcraft_compression_advisor.cli.main import main
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 SNAP_YAML = b"""\
 name: odd

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -18,13 +19,8 @@ from snapcraft_compression_advisor.capture.page_cache import (
 from snapcraft_compression_advisor.codecs import CODECS
 from snapcraft_compression_advisor.launch.launch_set import LaunchFile
 from snapcraft_compression_advisor.launch.profile import ProfileFile
+from snapcraft_compression_advisor.payload.inventory import Inventory
 from snapcraft_compression_advisor.payload.scan import scan_directory
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from snapcraft_compression_advisor.payload.inventory import Inventory
 
 pytestmark = pytest.mark.mounts
 

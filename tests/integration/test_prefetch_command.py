@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -26,9 +26,6 @@ from snapcraft_compression_advisor.prefetch.program import (
     add_to_command_chain,
     compile_program,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = [
     pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler"),

@@ -6,11 +6,12 @@ import os
 import platform
 import signal
 import tempfile
-from contextlib import ExitStack, contextmanager, nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from pytest_mock import MockerFixture
 
 from machine import no_right_to_mount
 from mounts import (
@@ -37,12 +38,6 @@ from snapcraft_compression_advisor.core.errors import (
     NoInputError,
     ToolError,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from contextlib import AbstractContextManager
-
-    from pytest_mock import MockerFixture
 
 pytestmark = pytest.mark.mounts
 

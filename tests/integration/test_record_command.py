@@ -9,8 +9,8 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import psutil
 import pytest
@@ -18,9 +18,6 @@ import pytest
 from real_launches import BLOCK, fill_launchable
 from real_payloads import advisor, interrupt, snap_pack
 from snapcraft_compression_advisor.launch.profile import LaunchProfile, read_profile
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 needs_x = pytest.mark.skipif(shutil.which("Xvfb") is None, reason="needs Xvfb")
 pytestmark = pytest.mark.bubblewrap

@@ -8,8 +8,8 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -17,9 +17,6 @@ from mounts import is_in_memory
 from real_launches import BLOCK, fill_launchable
 from real_payloads import advisor
 from snapcraft_compression_advisor.launch.profile import LaunchProfile
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 pytestmark = [pytest.mark.users, pytest.mark.bubblewrap]
 

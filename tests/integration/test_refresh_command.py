@@ -7,8 +7,9 @@ import os
 import random
 import shutil
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jsonschema
 import pytest
@@ -17,7 +18,7 @@ from payloads import make_payload
 from real_payloads import advisor, fill_prime, snap_pack
 from snapcraft_compression_advisor.core.errors import StorageError
 from snapcraft_compression_advisor.payload.source import open_payload
-from snapcraft_compression_advisor.refresh.delta import PLAIN, SNAP_AWARE
+from snapcraft_compression_advisor.refresh.delta import PLAIN, SNAP_AWARE, DeltaSize
 from snapcraft_compression_advisor.refresh.estimate import DeltaMaker, refusal
 from snapcraft_compression_advisor.refresh.xdelta3 import (
     HEADER_BYTES,
@@ -26,13 +27,6 @@ from snapcraft_compression_advisor.refresh.xdelta3 import (
     make_snap_aware_delta,
 )
 from snapcraft_compression_advisor.report.document import schema_text
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from snapcraft_compression_advisor.refresh.delta import DeltaSize
-
 
 pytestmark = pytest.mark.skipif(
     not shutil.which("xdelta3"), reason="xdelta3 is not installed"

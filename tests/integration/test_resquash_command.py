@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import mmap
 import subprocess
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
+from pytest_mock import MockerFixture
 
 from image_sources import mksquashfs, noise, text
 from mounts import small_disk
@@ -16,11 +18,6 @@ from snapcraft_compression_advisor.core.errors import StorageError, ToolError
 from snapcraft_compression_advisor.preflight.resquash import needed_bytes, resquash
 from snapcraft_compression_advisor.squashfs.image import Image
 from store_images import SNAP_OPTIONS, write_store_tree
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from pytest_mock import MockerFixture
 
 pytestmark = [pytest.mark.slow, pytest.mark.users]
 

@@ -9,9 +9,9 @@ import subprocess
 import sys
 import sysconfig
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from pytest_mock import MockerFixture
 
 from image_sources import mksquashfs
 from real_payloads import snap_pack
@@ -24,13 +24,12 @@ from snapcraft_compression_advisor.squashfs.image import Image
 from snapcraft_compression_advisor.trial import sampled
 from snapcraft_compression_advisor.trial.census import Ladder
 from snapcraft_compression_advisor.trial.exact import run_exact_trial
-from snapcraft_compression_advisor.trial.result import METADATA_ERROR, metadata_bytes
+from snapcraft_compression_advisor.trial.result import (
+    METADATA_ERROR,
+    TrialResult,
+    metadata_bytes,
+)
 from snapcraft_compression_advisor.trial.sampled import run_sampled_trial
-
-if TYPE_CHECKING:
-    from pytest_mock import MockerFixture
-
-    from snapcraft_compression_advisor.trial.result import TrialResult
 
 pytestmark = pytest.mark.slow
 

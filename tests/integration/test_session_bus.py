@@ -6,7 +6,7 @@ import errno
 import os
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
+from subprocess import CompletedProcess
 
 import pytest
 
@@ -14,9 +14,6 @@ from real_launches import SNAP_YAML, fill_launchable
 from real_payloads import advisor
 from snapcraft_compression_advisor.capture.servers import private_server, session_bus
 from snapcraft_compression_advisor.core.errors import StorageError, ToolError
-
-if TYPE_CHECKING:
-    from subprocess import CompletedProcess
 
 pytestmark = pytest.mark.slow
 

@@ -10,8 +10,8 @@ import importlib.util
 import random
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -25,9 +25,6 @@ from host_projects import (
     run_as_snapcraft,
     write_policy,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 BASES = {"core22": "", "core24": "", "core26": "build-base: devel"}

@@ -8,8 +8,10 @@ from __future__ import annotations
 import os
 import signal
 import socket
+from collections.abc import Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
+from types import FrameType
 
 import pytest
 from craft_cli import emit
@@ -21,11 +23,6 @@ from snapcraft_compression_advisor.cli.command_texts import (
     read_commands,
 )
 from snapcraft_compression_advisor.cli.main import main
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-    from types import FrameType
 
 LIMIT_S = 60
 """Of the processor or not: far less than for ever."""

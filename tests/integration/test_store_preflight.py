@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -13,18 +13,12 @@ from image_sources import mksquashfs
 from lint_contexts import make_context
 from real_payloads import fill_prime, snap_pack
 from snapcraft_compression_advisor.core.errors import BadDataError
+from snapcraft_compression_advisor.lint.finding import Finding
 from snapcraft_compression_advisor.lint.rules import ALL_RULES
 from snapcraft_compression_advisor.preflight.packing import inspect_packing
-from snapcraft_compression_advisor.preflight.resquash import resquash
+from snapcraft_compression_advisor.preflight.resquash import Resquash, resquash
 from snapcraft_compression_advisor.squashfs.image import Image
-from store_images import SNAP_OPTIONS, STORE_IMAGES, write_store_tree
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from snapcraft_compression_advisor.lint.finding import Finding
-    from snapcraft_compression_advisor.preflight.resquash import Resquash
-    from store_images import StoreImage
+from store_images import SNAP_OPTIONS, STORE_IMAGES, StoreImage, write_store_tree
 
 STORE_RULES = [
     rule for rule in ALL_RULES if rule.id[:4] == "SCA5" or rule.id == "SCA402"

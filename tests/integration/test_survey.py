@@ -7,8 +7,8 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -17,14 +17,9 @@ from image_sources import mksquashfs, noise, text
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.payload.needless import needless_parts
 from snapcraft_compression_advisor.payload.source import open_payload
-from snapcraft_compression_advisor.payload.survey import take_survey
+from snapcraft_compression_advisor.payload.survey import Survey, take_survey
 from snapcraft_compression_advisor.squashfs.image import Image
 from snapcraft_compression_advisor.trial.sampled import run_sampled_trial
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from snapcraft_compression_advisor.payload.survey import Survey
 
 SNAP_YAML = "name: sample\nbase: bare\n"
 SITE = f"lib/python3.{sys.version_info.minor}/site-packages"

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 import random
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from real_launches import add_escape, fill_launchable
 from real_payloads import advisor
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = [pytest.mark.slow, pytest.mark.bubblewrap]
 SNAP_YAML = """\

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 import shutil
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -15,9 +15,6 @@ from real_payloads import advisor, snap_pack
 from snapcraft_compression_advisor.squashfs.entry import SUPERBLOCK_BYTES
 from snapcraft_compression_advisor.squashfs.superblock import parse_superblock
 from snapcraft_compression_advisor.trial.result import PADDING_BYTES
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.slow
 

@@ -9,8 +9,8 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import psutil
 import pytest
@@ -20,9 +20,6 @@ from real_payloads import advisor
 from snapcraft_compression_advisor.capture.servers import virtual_display
 from snapcraft_compression_advisor.core.scratch import remove_leftovers
 from snapcraft_compression_advisor.launch.profile import LaunchProfile, read_profile
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 needs_x = pytest.mark.skipif(shutil.which("Xvfb") is None, reason="needs Xvfb")
 pytestmark = [needs_x, pytest.mark.bubblewrap]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import shutil
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from pytest_mock import MockerFixture
 
 from snapcraft_compression_advisor.capture import launch_event
 from snapcraft_compression_advisor.capture.launch_event import window_mapped
@@ -16,14 +18,7 @@ from snapcraft_compression_advisor.capture.start import (
     LaunchRequest,
     time_launch,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from pytest_mock import MockerFixture
-
-    from snapcraft_compression_advisor.launch.launch_set import WindowEnd
+from snapcraft_compression_advisor.launch.launch_set import WindowEnd
 
 pytestmark = pytest.mark.skipif(shutil.which("Xvfb") is None, reason="needs Xvfb")
 

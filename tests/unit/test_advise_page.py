@@ -6,7 +6,6 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import jsonschema
 import pytest
@@ -17,14 +16,18 @@ from goldens import assert_golden
 from lint_reports import HOSTILE_PATHS
 from reports import answer_text, full_page, full_text, make_full_analysis, make_linted
 from snapcraft_compression_advisor.advice.evidence import AVERAGE, Evidence, Saving
-from snapcraft_compression_advisor.advice.reasons import Code
+from snapcraft_compression_advisor.advice.reasons import Code, Condition
 from snapcraft_compression_advisor.advice.recommendation import (
     Recommendation,
     recommend,
 )
 from snapcraft_compression_advisor.analysis import Analysis
 from snapcraft_compression_advisor.core.units import Interval
-from snapcraft_compression_advisor.launch.launch_set import GuessBasis, LaunchFile
+from snapcraft_compression_advisor.launch.launch_set import (
+    GuessBasis,
+    LaunchFile,
+    Method,
+)
 from snapcraft_compression_advisor.report.advise_details import MODEL_ERROR
 from snapcraft_compression_advisor.report.advise_json import advise_json
 from snapcraft_compression_advisor.report.document import (
@@ -35,12 +38,6 @@ from snapcraft_compression_advisor.report.document import (
 from snapcraft_compression_advisor.report.html_printer import print_html
 from snapcraft_compression_advisor.report.lines import TextStyle
 from snapcraft_compression_advisor.report.markdown_printer import print_markdown
-
-if TYPE_CHECKING:
-    from snapcraft_compression_advisor.advice.reasons import Condition
-    from snapcraft_compression_advisor.analysis import Analysis
-    from snapcraft_compression_advisor.launch.launch_set import Method
-
 
 MOST_BYTES = 200_000
 

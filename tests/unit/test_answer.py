@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -28,24 +27,20 @@ from reports import answer_text
 from snapcraft_compression_advisor.advice.evidence import Evidence, Policy
 from snapcraft_compression_advisor.advice.reasons import Code, Fails
 from snapcraft_compression_advisor.advice.recommendation import recommend
+from snapcraft_compression_advisor.analysis import Analysis
 from snapcraft_compression_advisor.core.units import Interval
+from snapcraft_compression_advisor.diff.difference import BuildDifference
 from snapcraft_compression_advisor.diff.figures import (
     BaselineBuild,
     LaunchFigure,
     PayloadFigures,
 )
+from snapcraft_compression_advisor.launch.launch_set import WindowEnd
 from snapcraft_compression_advisor.lint.baseline import Baseline, judge
-from snapcraft_compression_advisor.lint.finding import LintReport, Location
+from snapcraft_compression_advisor.lint.finding import LintReport, Location, Severity
 from snapcraft_compression_advisor.report.answer import pack_lines
 from snapcraft_compression_advisor.report.lines import TextStyle
 from snapcraft_compression_advisor.report.lint_formats.markdown import COMMENT_MARK
-
-if TYPE_CHECKING:
-    from snapcraft_compression_advisor.analysis import Analysis
-    from snapcraft_compression_advisor.diff.difference import BuildDifference
-    from snapcraft_compression_advisor.launch.launch_set import WindowEnd
-    from snapcraft_compression_advisor.lint.finding import Severity
-
 
 MOST_LINES = {"change": 16, "keep": 9, "no-benefit": 9, "undecided": 12}
 

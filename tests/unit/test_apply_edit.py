@@ -6,18 +6,15 @@ import errno
 import os
 import stat
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from pytest_mock import MockerFixture
 
 from snapcraft_compression_advisor.core.errors import (
     BadDataError,
     StorageError,
 )
 from snapcraft_compression_advisor.project.edit import Edit, apply_edit, plan_edit
-
-if TYPE_CHECKING:
-    from pytest_mock import MockerFixture
 
 BEFORE = b"name: x\nbase: core24\nparts: {}\n"
 AFTER = b"name: x\nbase: core24\ncompression: lzo\nparts: {}\n"

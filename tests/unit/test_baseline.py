@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -29,6 +28,7 @@ from snapcraft_compression_advisor.diff.figures import (
 )
 from snapcraft_compression_advisor.lint.baseline import Baseline, judge
 from snapcraft_compression_advisor.lint.finding import (
+    Finding,
     LintedPayload,
     LintReport,
     Location,
@@ -39,9 +39,6 @@ from snapcraft_compression_advisor.report.lint_formats.phrases import changed_ta
 from snapcraft_compression_advisor.report.lint_formats.saved import (
     parse_baseline,
 )
-
-if TYPE_CHECKING:
-    from snapcraft_compression_advisor.lint.finding import Finding
 
 FIGURES = PayloadFigures(
     codec="xz",

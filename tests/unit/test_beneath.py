@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
+from pytest_mock import MockerFixture
 
 from hostile_payload import elf_bomb
 from snapcraft_compression_advisor.core.errors import (
@@ -26,11 +27,6 @@ from snapcraft_compression_advisor.payload.source import (
     DirectoryPayload,
     component_name,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from pytest_mock import MockerFixture
 
 
 @pytest.fixture

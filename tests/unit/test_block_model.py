@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Sequence
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
+from pytest_mock import MockerFixture
 
 from censuses import make_census, part_of
 from payloads import make_payload
@@ -35,13 +37,6 @@ from snapcraft_compression_advisor.trial.look import (
 )
 from snapcraft_compression_advisor.trial.phase import Phase, Sample
 from snapcraft_compression_advisor.trial.stored import LEAST_ERROR, block_errors
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-    from pytest_mock import MockerFixture
-
 
 BLOCK = 128 * 1024
 WORDS = random.Random(3).choices([b"launch ", b"block ", b"codec ", b"table "], k=900)

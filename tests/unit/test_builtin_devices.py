@@ -7,13 +7,14 @@ import platform
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from pytest_mock import MockerFixture
 
 from snapcraft_compression_advisor.capture.mount import running_kernel
 from snapcraft_compression_advisor.codecs import CODECS
 from snapcraft_compression_advisor.core.errors import BadDataError, UsageError
+from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.devices import builtin_devices as devices
 from snapcraft_compression_advisor.devices.builtin_devices import (
     USUAL_RAW_BYTES,
@@ -42,12 +43,6 @@ from snapcraft_compression_advisor.lint.rules import ALL_RULES
 from snapcraft_compression_advisor.lint.run import check_selectors
 from snapcraft_compression_advisor.settings.load import load_settings
 from snapcraft_compression_advisor.settings.settings import Settings
-
-if TYPE_CHECKING:
-    from pytest_mock import MockerFixture
-
-    from snapcraft_compression_advisor.core.units import Interval
-
 
 PUBLISHED_MB_PER_S = {
     "xz": (35, 58),

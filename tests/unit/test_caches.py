@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
 
 import pytest
 
@@ -16,6 +16,8 @@ from cache_files import (
 )
 from elf_files import make_elf
 from snapcraft_compression_advisor.payload.caches import (
+    CacheFault,
+    Tree,
     icon_faults,
     module_faults,
     schema_faults,
@@ -24,12 +26,6 @@ from snapcraft_compression_advisor.payload.file_caches import (
     bytecode_faults,
     font_faults,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from snapcraft_compression_advisor.payload.caches import CacheFault, Tree
-
 
 LIB = "usr/lib/x86_64-linux-gnu"
 GIO = f"{LIB}/libgio-2.0.so.0"

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import argparse
 import os
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pytest_mock import MockerFixture
 
 from machine import no_right_to_mount
 from snapcraft_compression_advisor.capture.block_timing import (
@@ -43,13 +45,6 @@ from snapcraft_compression_advisor.devices.device import (
     block_seconds,
 )
 from timed_blocks import COSTS_S, FILL_S, make_blocks
-
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Iterator
-
-    from pytest_mock import MockerFixture
-
 
 BLOCK = 128 * 1024
 

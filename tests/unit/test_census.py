@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pytest_mock import MockerFixture
 
 from censuses import BLOCK, make_census, some_lots, whole
 from payloads import make_payload
@@ -26,10 +26,6 @@ from snapcraft_compression_advisor.trial.phase import (
     draw,
     draw_lots,
 )
-
-if TYPE_CHECKING:
-    from pytest_mock import MockerFixture
-
 
 NOISE = random.Random(5).randbytes(1000)
 TEXT = b"the same words again and again " * 10_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import lzma
 from ctypes import memset
 from hashlib import shake_128
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 from zlib import crc32
 
 import pytest
@@ -20,12 +20,10 @@ from snapcraft_compression_advisor.codecs import (
 from snapcraft_compression_advisor.codecs.codec import (
     DATA_BLOCK_BYTES,
     METADATA_BLOCK_BYTES,
+    Codec,
 )
 from snapcraft_compression_advisor.codecs.library import OUTPUT
 from snapcraft_compression_advisor.core.errors import BadDataError
-
-if TYPE_CHECKING:
-    from snapcraft_compression_advisor.codecs.codec import Codec
 
 MAX_BLOCK_BYTES = 1024 * 1024
 COMPRESSING = get_args(CompressorName)

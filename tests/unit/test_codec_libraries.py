@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import threading
 import zlib
+from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from ctypes import c_char_p, c_int
 from hashlib import shake_128
-from typing import TYPE_CHECKING
 
 import pytest
+from pytest_mock import MockerFixture
 
 from snapcraft_compression_advisor.codecs import CODECS, xz, zstandard
-from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES, Identity
+from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES, Codec, Identity
 from snapcraft_compression_advisor.codecs.deflate import Gzip
 from snapcraft_compression_advisor.codecs.library import Library, ThreadBuffer
 from snapcraft_compression_advisor.codecs.lz4 import Lz4
@@ -21,14 +22,6 @@ from snapcraft_compression_advisor.codecs.xz import Xz
 from snapcraft_compression_advisor.codecs.zstandard import Zstd
 from snapcraft_compression_advisor.core.errors import ToolError
 from snapcraft_compression_advisor.trial.look import map_in_order
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator
-
-    from pytest_mock import MockerFixture
-
-    from snapcraft_compression_advisor.codecs.codec import Codec
-
 
 LIBRARIES = (Xz.library, Lzo.library, Gzip.library, Zstd.library, Lz4.library)
 TEXT = b"a block of words, and words again, " * 300

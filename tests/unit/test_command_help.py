@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import jsonschema
 import pytest
+from craft_cli.pytest_plugin import RecordingEmitter
 
 from payloads import make_payload
 from snapcraft_compression_advisor.capture.launch_event import (
@@ -18,6 +18,7 @@ from snapcraft_compression_advisor.capture.launch_event import (
     usual_event,
     window_mapped,
 )
+from snapcraft_compression_advisor.capture.start import Command
 from snapcraft_compression_advisor.cli.command_texts import (
     command_parser,
     read_commands,
@@ -38,12 +39,6 @@ from snapcraft_compression_advisor.cli.record import (
     chosen_launch,
 )
 from snapcraft_compression_advisor.core.errors import UsageError
-
-if TYPE_CHECKING:
-    from craft_cli.pytest_plugin import RecordingEmitter
-
-    from snapcraft_compression_advisor.capture.start import Command
-
 
 DOCS = Path(__file__).parents[2] / "docs"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import jsonschema
 import pytest
@@ -17,6 +17,8 @@ from lint_reports import HOSTILE_PATHS
 from payloads import make_payload
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.devices.builtin_devices import find_device
+from snapcraft_compression_advisor.diff.build import Build
+from snapcraft_compression_advisor.diff.difference import BuildDifference
 from snapcraft_compression_advisor.diff.files import compare_files, unchanged_paths
 from snapcraft_compression_advisor.diff.launches import LaunchChange, compare_launches
 from snapcraft_compression_advisor.report.diff import diff_json, diff_page
@@ -26,13 +28,6 @@ from snapcraft_compression_advisor.report.markdown_printer import print_markdown
 from snapcraft_compression_advisor.report.text_printer import print_text
 from snapcraft_compression_advisor.trial.result import StoredBlocks, blocks_of_files
 from stored_block import stored_block
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from snapcraft_compression_advisor.diff.build import Build
-    from snapcraft_compression_advisor.diff.difference import BuildDifference
-
 
 SURE = Interval(low=0.9, mid=1.0, high=1.1)
 VAGUE = Interval(low=0.2, mid=1.0, high=5.0)

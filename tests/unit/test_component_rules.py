@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from analyses import make_analysis
 from lint_contexts import edited, found_by, make_context, make_project
-from payloads import make_payload
+from payloads import MemoryPayload, make_payload
 from snapcraft_compression_advisor.advice.evidence import Evidence, Policy, Saving
 from snapcraft_compression_advisor.advice.recommendation import recommend
 from snapcraft_compression_advisor.cli.subject import find_project
 from snapcraft_compression_advisor.core.errors import BadDataError, UsageError
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.lint.lint import lint_payload
-from snapcraft_compression_advisor.lint.project import project_of_component
+from snapcraft_compression_advisor.lint.project import ProjectFile, project_of_component
 from snapcraft_compression_advisor.lint.request import LintRequest, analysis_request
+from snapcraft_compression_advisor.lint.rule import Context
 from snapcraft_compression_advisor.lint.rules.budgets import image_size_budget
 from snapcraft_compression_advisor.lint.rules.compression import (
     lzo_gains_nothing,
@@ -25,13 +26,6 @@ from snapcraft_compression_advisor.lint.rules.compression import (
 from snapcraft_compression_advisor.lint.rules.declared import key_implicit
 from snapcraft_compression_advisor.payload.snap_yaml import COMPONENT_TYPE
 from snapcraft_compression_advisor.settings.settings import Settings
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from payloads import MemoryPayload
-    from snapcraft_compression_advisor.lint.project import ProjectFile
-    from snapcraft_compression_advisor.lint.rule import Context
 
 TEXT = """\
 name: hello

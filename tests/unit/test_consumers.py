@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -34,9 +34,6 @@ from snapcraft_compression_advisor.payload.stack import (
     check_stack,
     stack_of,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 BLOCK = 128 * 1024
 

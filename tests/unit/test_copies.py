@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from elf_files import make_elf
-from payloads import make_payload
+from payloads import MemoryPayload, make_payload
 from snapcraft_compression_advisor.payload.copies import find_copies, find_supplied
-
-if TYPE_CHECKING:
-    from payloads import MemoryPayload
-
 
 LIB = "usr/lib/x86_64-linux-gnu"
 NEW = make_elf(soname="libx.so.1", padding_bytes=30)

@@ -7,13 +7,16 @@ import copyreg
 import json
 import re
 import unicodedata
-from typing import TYPE_CHECKING, get_args
+from collections.abc import Iterator
+from pathlib import Path
+from typing import get_args
 
 import craft_cli
 import pydantic
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pytest_mock import MockerFixture
 
 from doc_commands import ROOT
 from snapcraft_compression_advisor.core.documents import DocumentKind
@@ -28,13 +31,6 @@ from snapcraft_compression_advisor.core.units import (
     format_bytes,
     format_seconds,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from pytest_mock import MockerFixture
-
 
 TEXTS = st.lists(
     st.sampled_from(

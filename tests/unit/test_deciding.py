@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -16,6 +16,7 @@ from snapcraft_compression_advisor.advice.evidence import (
     Policy,
     Saving,
 )
+from snapcraft_compression_advisor.advice.reasons import Decides
 from snapcraft_compression_advisor.advice.recommendation import (
     Recommendation,
     recommend,
@@ -23,11 +24,6 @@ from snapcraft_compression_advisor.advice.recommendation import (
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.settings.settings import Settings
 from snapcraft_compression_advisor.wording import sentences
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from snapcraft_compression_advisor.advice.reasons import Decides
 
 
 def advise(

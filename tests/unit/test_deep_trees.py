@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -17,13 +17,9 @@ from snapcraft_compression_advisor.core.scratch import (
     held_directory,
     hold,
 )
+from snapcraft_compression_advisor.payload.inventory import Entry
 from snapcraft_compression_advisor.payload.source import Payload, open_payload
 from trees import make_deep
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from snapcraft_compression_advisor.payload.inventory import Entry
 
 BEYOND_PATH_MAX = 5000
 WITHIN_PATH_MAX = 1500  # more than Python recurses

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -23,14 +23,12 @@ from snapcraft_compression_advisor.devices.builtin_devices import (
     find_device,
     usual_block_s,
 )
+from snapcraft_compression_advisor.devices.device import DeviceProfile
 from snapcraft_compression_advisor.devices.device_file import (
     choose_devices,
     device_text,
     parse_device,
 )
-
-if TYPE_CHECKING:
-    from snapcraft_compression_advisor.devices.device import DeviceProfile
 
 NVME_LAPTOP = find_device("nvme-laptop")
 TEXT = device_text(NVME_LAPTOP)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -43,9 +43,6 @@ from snapcraft_compression_advisor.settings.load import (
 from snapcraft_compression_advisor.settings.quantities import parse_devices
 from snapcraft_compression_advisor.settings.settings import Settings
 from snapcraft_compression_advisor.wording import sentences
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PREFIX = "SNAPCRAFT_COMPRESSION_ADVISOR_"
 

@@ -10,9 +10,9 @@ import runpy
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import jsonschema
 import pytest
@@ -41,10 +41,6 @@ from snapcraft_compression_advisor.installing import (
 )
 from snapcraft_compression_advisor.lint.rules import ALL_RULES
 from store_images import STORE_IMAGES, table_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)")
 OTHERS = ("meta/", "snap/", "reviewtools/", "store/")

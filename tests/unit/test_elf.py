@@ -7,11 +7,11 @@ import random
 import re
 import struct
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pytest_mock import MockerFixture
 
 from elf_files import elf_in, make_elf
 from snapcraft_compression_advisor.payload import elf as elf_module
@@ -23,10 +23,6 @@ from snapcraft_compression_advisor.payload.elf import (
     read_elf,
 )
 from snapcraft_compression_advisor.payload.elf_symbols import exported_symbols
-
-if TYPE_CHECKING:
-    from pytest_mock import MockerFixture
-
 
 _PT_INTERP_AT = 64 + 2 * 56
 _PROGRAM_COUNT_AT = 56

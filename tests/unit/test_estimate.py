@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from censuses import make_census, names_alone, some_lots, whole
 from snapcraft_compression_advisor.trial.estimate import (
@@ -21,11 +22,6 @@ from snapcraft_compression_advisor.trial.phase import (
     closer_phase,
     draw,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
 
 BLOCKS = 3000
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -22,14 +22,9 @@ from snapcraft_compression_advisor.launch.guess.guess import (
 )
 from snapcraft_compression_advisor.launch.launch_set import LaunchFile, LaunchSet
 from snapcraft_compression_advisor.launch.model import BlockSums, expect_blocks
+from snapcraft_compression_advisor.squashfs.entry import ImageBlock
 from snapcraft_compression_advisor.trial.result import blocks_of_files
 from stored_block import stored_block
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from snapcraft_compression_advisor.squashfs.entry import ImageBlock
-
 
 SHARES = st.sampled_from([0.125, 0.5, 0.75, 1.0])
 BLOCKS = st.builds(

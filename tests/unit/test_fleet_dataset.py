@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -26,9 +26,6 @@ from snapcraft_compression_advisor.fleet.dataset import (
     part_files,
 )
 from snapcraft_compression_advisor.fleet.sources import Snap
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def names(root: Path) -> list[str]:

@@ -6,9 +6,9 @@ import json
 import re
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from pytest_mock import MockerFixture
 
 from doc_commands import ROOT
 from fleets import make_advice, make_row
@@ -24,16 +24,10 @@ from snapcraft_compression_advisor.fleet.dataset import Dataset
 from snapcraft_compression_advisor.fleet.page import build_fleet_page, ranked, total
 from snapcraft_compression_advisor.fleet.page_lists import FleetSources
 from snapcraft_compression_advisor.fleet.query import ask, render_answer
-from snapcraft_compression_advisor.fleet.reading import read_fleet, read_weights
+from snapcraft_compression_advisor.fleet.reading import Fleet, read_fleet, read_weights
 from snapcraft_compression_advisor.report.html_printer import print_html
 from snapcraft_compression_advisor.report.markdown_printer import print_markdown
 from snapcraft_compression_advisor.report.model import Page
-
-if TYPE_CHECKING:
-    from pytest_mock import MockerFixture
-
-    from snapcraft_compression_advisor.fleet.reading import Fleet
-
 
 FINDING = {
     "rule": "SCA101",

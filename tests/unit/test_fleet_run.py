@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 import time
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
+from pytest_mock import MockerFixture
 
 from fleets import make_request, make_row, make_snap
 from snapcraft_compression_advisor.cli.main import main
@@ -28,12 +30,6 @@ from snapcraft_compression_advisor.fleet.task import (
     identity_of,
     profiles_of,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from pytest_mock import MockerFixture
 
 
 @pytest.fixture

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import importlib.metadata
+from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import pytest
 from craft_application import Application, AppMetadata, ServiceFactory
 from craft_application.models import Project
 from craft_cli import CraftError
+from craft_cli.pytest_plugin import RecordingEmitter
 from craft_parts import plugins
 
 import snapcraft_compression_advisor_plugin as configure
@@ -28,12 +31,6 @@ from snapcraft_compression_advisor_plugin import (
     may_enforce,
     refuse,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from craft_cli.pytest_plugin import RecordingEmitter
 
 
 @pytest.fixture(autouse=True)

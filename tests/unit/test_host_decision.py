@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from craft_cli.pytest_plugin import RecordingEmitter
 
 from analyses import make_analysis
+from snapcraft_compression_advisor.advice.reasons import Verdict
 from snapcraft_compression_advisor.host.decision import (
     Artifact,
     Decision,
@@ -22,13 +23,8 @@ from snapcraft_compression_advisor.host.decision import (
 )
 from snapcraft_compression_advisor.host.guard import PolicyBrokenError
 from snapcraft_compression_advisor.report.lines import FILE_STYLE
+from snapcraft_compression_advisor.settings.parts import PackMode
 from snapcraft_compression_advisor.settings.settings import Settings
-
-if TYPE_CHECKING:
-    from craft_cli.pytest_plugin import RecordingEmitter
-
-    from snapcraft_compression_advisor.advice.reasons import Verdict
-    from snapcraft_compression_advisor.settings.parts import PackMode
 
 
 def decision(

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import sys
+from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
 from types import ModuleType, SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
+from craft_cli.pytest_plugin import RecordingEmitter
 
 import snapcraft_compression_advisor
 from host_doubles import SnapcraftError
@@ -18,12 +21,6 @@ from snapcraft_compression_advisor.host.instance import (
     INSTANCE_DIR,
     importable_directory,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from craft_cli.pytest_plugin import RecordingEmitter
 
 VARIABLE = "SNAPCRAFT_COMPRESSION_ADVISOR_INSTANCE_PATH"
 

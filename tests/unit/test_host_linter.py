@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import importlib
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 pytest.importorskip("craft_application", reason="craft-application isn't installed")
+
+from pathlib import Path
+from types import ModuleType
+
+from craft_cli.pytest_plugin import RecordingEmitter
+from pytest_mock import MockerFixture
 
 from host_doubles import LinterResult, install_snapcraft
 from host_projects import LZO_PAYS, make_project, project_file, write_policy
@@ -17,13 +23,6 @@ from lint_reports import DEBUG_SYMBOLS
 from snapcraft_compression_advisor.host.advisor import Advisor
 from snapcraft_compression_advisor.host.decision import Artifact
 from snapcraft_compression_advisor.lint.finding import Location
-
-if TYPE_CHECKING:
-    from pathlib import Path
-    from types import ModuleType
-
-    from craft_cli.pytest_plugin import RecordingEmitter
-    from pytest_mock import MockerFixture
 
 
 @pytest.fixture

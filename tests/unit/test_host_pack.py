@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
+from craft_cli.pytest_plugin import RecordingEmitter
+from pytest_mock import MockerFixture
 
 from host_doubles import SnapcraftError, install_snapcraft
 from host_projects import LZO_PAYS, make_project, write_policy
@@ -17,14 +21,6 @@ from snapcraft_compression_advisor.host.pack import (
     wrap_pack_functions,
     wrap_run,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from craft_cli.pytest_plugin import RecordingEmitter
-    from pytest_mock import MockerFixture
-
 
 pytestmark = pytest.mark.usefixtures("emitter")
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import importlib
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pydantic
 import pytest
@@ -21,9 +22,6 @@ from snapcraft_compression_advisor.payload.source import (
     component_name,
 )
 from snapcraft_compression_advisor.settings.load import PLUGIN, SETTINGS
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_a_folder_without_a_project_says_nothing(tmp_path: Path) -> None:

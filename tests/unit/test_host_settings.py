@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from craft_cli.pytest_plugin import RecordingEmitter
 
 import snapcraft_compression_advisor_plugin as plugin
 from snapcraft_compression_advisor.core.errors import BadDataError
@@ -29,11 +30,6 @@ from snapcraft_compression_advisor.settings.load import (
     overlay,
     setting,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from craft_cli.pytest_plugin import RecordingEmitter
 
 PROFILE = '{"schema": 1, "source": "residency", "app": "hello", "files": []}'
 

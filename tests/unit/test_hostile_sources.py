@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 import signal
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from types import FrameType
 
 import pytest
+from pytest_mock import MockerFixture
 
 from guesses import shell_words
 from payloads import make_payload
@@ -33,13 +35,6 @@ from snapcraft_compression_advisor.launch.guess.runtimes.script_modules import (
     RUBY,
 )
 from snapcraft_compression_advisor.payload.caches import _ELEMENT
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from types import FrameType
-
-    from pytest_mock import MockerFixture
-
 
 LIMIT_S = 20.0
 """Of the processor: some hundred times what each takes, and far less than hours."""

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import struct
 import tracemalloc
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pytest_mock import MockerFixture
 
 from forged_image import (
     DATA_START,
@@ -29,12 +31,6 @@ from snapcraft_compression_advisor.squashfs.entry import (
     ImageEntry,
 )
 from snapcraft_compression_advisor.squashfs.image import Image
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from pytest_mock import MockerFixture
 
 CONTENTS = bytes(range(256)) * 20
 WHOLE = CONTENTS[:4096] + bytes(4096) + CONTENTS[4096:4106] + b"tail!"

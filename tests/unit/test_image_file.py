@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from pytest_mock import MockerFixture
 
 from forged_image import (
     BLOCK_BYTES,
@@ -29,11 +30,6 @@ from snapcraft_compression_advisor.diff.files import unchanged_paths
 from snapcraft_compression_advisor.preflight.resquash import unpacked_bytes
 from snapcraft_compression_advisor.squashfs.image import Image
 from snapcraft_compression_advisor.squashfs.image_file import ImageFile
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from pytest_mock import MockerFixture
 
 
 def test_bytes_are_read_at_their_position(tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ import itertools
 import struct
 import tracemalloc
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
@@ -28,10 +27,8 @@ from forged_image import (
 )
 from snapcraft_compression_advisor.core.errors import AdvisorError, BadDataError
 from snapcraft_compression_advisor.squashfs import walk
+from snapcraft_compression_advisor.squashfs.entry import ImageEntry
 from snapcraft_compression_advisor.squashfs.image import Image
-
-if TYPE_CHECKING:
-    from snapcraft_compression_advisor.squashfs.entry import ImageEntry
 
 FIFO = inode(6, 2, struct.pack("<I", 1))
 FIFO_BYTES = 20

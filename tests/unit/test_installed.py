@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import pwd
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -22,9 +22,6 @@ from snapcraft_compression_advisor.core.errors import (
     UsageError,
 )
 from snapcraft_compression_advisor.payload.snap_yaml import SnapMetadata
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 class Machine:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import socket
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pytest_mock import MockerFixture
 
 from payloads import make_payload
 from snapcraft_compression_advisor.core.errors import (
@@ -40,11 +40,6 @@ from snapcraft_compression_advisor.payload.source import (
     named_payloads,
 )
 from snapcraft_compression_advisor.squashfs.entry import EntryKind
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from pytest_mock import MockerFixture
 
 
 @pytest.mark.parametrize("name", [".git", "CVS", "{arch}", ".snapignore", "DEBIAN"])

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,6 +13,7 @@ from snapcraft_compression_advisor.capture.isolation import (
     LAUNCH_USER,
     Isolation,
     Sources,
+    Step,
     bubblewrap_words,
     display_socket,
     isolation_steps,
@@ -36,11 +36,6 @@ from snapcraft_compression_advisor.capture.start import (
 )
 from snapcraft_compression_advisor.core.errors import ToolError
 from snapcraft_compression_advisor.payload.source import DirectoryPayload
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from snapcraft_compression_advisor.capture.isolation import Step
 
 pytestmark = pytest.mark.users
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 from ruamel.yaml import YAML
@@ -11,10 +11,13 @@ from ruamel.yaml import YAML
 from analyses import make_analysis
 from lint_contexts import found_by, make_context, with_launch
 from payloads import make_payload
+from snapcraft_compression_advisor.analysis import Analysis
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.devices.builtin_devices import default_devices
 from snapcraft_compression_advisor.launch.launch_set import LaunchFile
 from snapcraft_compression_advisor.launch.model import estimate_launch
+from snapcraft_compression_advisor.lint.finding import Finding
+from snapcraft_compression_advisor.lint.rule import Context, Rule
 from snapcraft_compression_advisor.lint.rules.launch_caches import RULES
 from snapcraft_compression_advisor.lint.rules.launch_files import (
     launch_dominated,
@@ -23,18 +26,10 @@ from snapcraft_compression_advisor.lint.rules.launch_files import (
     target_missing,
 )
 from snapcraft_compression_advisor.payload.caches import CacheFault, CacheKind
+from snapcraft_compression_advisor.squashfs.entry import ImageBlock
 from snapcraft_compression_advisor.trial.result import blocks_of_files
 from stored_block import stored_block
 from surveyed import launching, make_surveyed
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from snapcraft_compression_advisor.analysis import Analysis
-    from snapcraft_compression_advisor.lint.finding import Finding
-    from snapcraft_compression_advisor.lint.rule import Context, Rule
-    from snapcraft_compression_advisor.squashfs.entry import ImageBlock
-
 
 BLOCK = 128 * 1024
 CERTAIN = Interval.exactly(1.0)

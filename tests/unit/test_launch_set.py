@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -20,9 +20,6 @@ from snapcraft_compression_advisor.launch.guess.priors import (
     built_in_priors,
 )
 from snapcraft_compression_advisor.launch.launch_set import LaunchSet
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 BLOCK = 128 * 1024
 NOTHING_KNOWN = Priors(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import unquote, unquote_to_bytes
 from xml.etree import ElementTree as ET
 
@@ -26,7 +26,7 @@ from lint_reports import (
     report_of,
     sample_rules,
 )
-from snapcraft_compression_advisor.lint.finding import LintReport, Location
+from snapcraft_compression_advisor.lint.finding import LintReport, Location, Severity
 from snapcraft_compression_advisor.report.document import schema_text
 from snapcraft_compression_advisor.report.lint_formats import Findings
 from snapcraft_compression_advisor.report.lint_formats.phrases import fingerprints
@@ -37,10 +37,6 @@ from snapcraft_compression_advisor.report.lint_formats.sarif import (
 from snapcraft_compression_advisor.report.lint_formats.sarif import (
     render as render_sarif,
 )
-
-if TYPE_CHECKING:
-    from snapcraft_compression_advisor.lint.finding import Severity
-
 
 _COMMAND = re.compile(
     r"::(error|warning|notice) (?:file=([^:,]*)(?:,line=(\d+))?,)?title=([^:,]*)::(.*)"

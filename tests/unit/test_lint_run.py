@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from pytest_mock import MockerFixture
 
 from lint_contexts import MUCH, make_context, make_project
 from snapcraft_compression_advisor.cli import lint
@@ -32,10 +32,6 @@ from snapcraft_compression_advisor.lint.run import (
 )
 from snapcraft_compression_advisor.project.edit import plan_edit
 from snapcraft_compression_advisor.settings.settings import Settings
-
-if TYPE_CHECKING:
-    from pytest_mock import MockerFixture
-
 
 REQUEST = LintRequest(policy=Settings(), devices=())
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
+from pytest_mock import MockerFixture
 
 from machine import no_right_to_mount, write_script
 from payloads import make_payload
@@ -12,12 +14,6 @@ from snapcraft_compression_advisor.capture.images import packed_images
 from snapcraft_compression_advisor.capture.measure import in_turns
 from snapcraft_compression_advisor.core.errors import StorageError, ToolError
 from snapcraft_compression_advisor.payload.source import open_payload
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from pytest_mock import MockerFixture
 
 PAYLOAD = make_payload({"bin/hello": b"x" * 1000})
 UNSUPPORTED = 'echo "FATAL ERROR: Compressor \\"x\\" is not supported!"; exit 1'

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import jsonschema
 import pytest
 
 from goldens import assert_golden
 from measurements import COLD_S, make_measurement
+from snapcraft_compression_advisor.capture.measure import Measurement
 from snapcraft_compression_advisor.capture.samples import Sample
 from snapcraft_compression_advisor.cli.listings import schema_of
 from snapcraft_compression_advisor.core.units import Interval
@@ -19,6 +20,7 @@ from snapcraft_compression_advisor.devices.builtin_devices import (
     builtin_devices,
     find_device,
 )
+from snapcraft_compression_advisor.devices.device import DeviceProfile
 from snapcraft_compression_advisor.devices.device_file import parse_device
 from snapcraft_compression_advisor.launch.launch_set import LaunchFile, LaunchSet
 from snapcraft_compression_advisor.payload.linkage import Unresolved
@@ -31,10 +33,6 @@ from snapcraft_compression_advisor.report.lines import FILE_STYLE, TextStyle
 from snapcraft_compression_advisor.report.markdown_printer import print_markdown
 from snapcraft_compression_advisor.report.measure import measure_json, measure_page
 from snapcraft_compression_advisor.report.text_printer import print_text
-
-if TYPE_CHECKING:
-    from snapcraft_compression_advisor.capture.measure import Measurement
-    from snapcraft_compression_advisor.devices.device import DeviceProfile
 
 
 def full_text(measurement: Measurement) -> str:

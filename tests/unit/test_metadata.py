@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import struct
 import zlib
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -17,11 +18,7 @@ from snapcraft_compression_advisor.squashfs.image_file import ImageFile
 from snapcraft_compression_advisor.squashfs.metadata import MetadataReader
 from snapcraft_compression_advisor.squashfs.superblock import parse_superblock
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    MakeReader = Callable[[bytes], MetadataReader]
+MakeReader = Callable[[bytes], MetadataReader]
 
 
 @pytest.mark.parametrize(

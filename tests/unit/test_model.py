@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -22,11 +21,9 @@ from snapcraft_compression_advisor.launch.model import (
     seconds_saved,
     sum_blocks,
 )
+from snapcraft_compression_advisor.squashfs.entry import ImageBlock
 from snapcraft_compression_advisor.trial.result import CodecTrial, blocks_of_files
 from stored_block import stored_block
-
-if TYPE_CHECKING:
-    from snapcraft_compression_advisor.squashfs.entry import ImageBlock
 
 XZ = BlockCost(
     block_s=Interval.exactly(3),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import pytest
 from hypothesis import given
@@ -14,6 +14,7 @@ from payloads import make_payload
 from snapcraft_compression_advisor.payload.elf import (
     ET_DYN,
     BrokenElfError,
+    Elf,
     Section,
     Segment,
 )
@@ -24,9 +25,6 @@ from snapcraft_compression_advisor.payload.needless import (
     unstripped_files,
 )
 from snapcraft_compression_advisor.payload.survey import take_survey
-
-if TYPE_CHECKING:
-    from snapcraft_compression_advisor.payload.elf import Elf
 
 ARCHIVE = b"!<arch>\n"
 CODE = b"c" * 1000

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 import snapcraft_compression_advisor
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 PACKAGE = Path(snapcraft_compression_advisor.__file__).parent
 STARTERS = frozenset({"run", "Popen", "call", "check_call", "check_output"})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -27,10 +27,6 @@ from snapcraft_compression_advisor.squashfs.entry import (
     ImageEntry,
 )
 from snapcraft_compression_advisor.squashfs.image import Image
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 CLUSTER = 4096
 BLOCK = 131_072

@@ -6,9 +6,10 @@ import mmap
 import os
 import re
 import threading
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -36,10 +37,6 @@ from snapcraft_compression_advisor.core.errors import BadDataError
 from snapcraft_compression_advisor.launch.launch_set import LaunchFile
 from snapcraft_compression_advisor.launch.profile import LaunchProfile, ProfileFile
 from snapcraft_compression_advisor.payload.scan import scan_directory
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 PAGES = 200
 WRITABLE = mmap.PROT_READ | mmap.PROT_WRITE

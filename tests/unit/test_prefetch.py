@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import jsonschema
 import pytest
@@ -40,10 +41,6 @@ from snapcraft_compression_advisor.prefetch.program import (
 from snapcraft_compression_advisor.prefetch.prove import PrefetchProof
 from snapcraft_compression_advisor.report.prefetch import prefetch_json, prefetch_page
 from snapcraft_compression_advisor.report.text_printer import print_text
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 BLOCK = 128 * 1024
 APPS = {"player": {"command": "bin/player"}, "idle": {}}

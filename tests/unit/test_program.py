@@ -8,19 +8,14 @@ import os
 import signal
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from craft_cli import emit
+from pytest_mock import MockerFixture
 
 from snapcraft_compression_advisor.cli import commands
 from snapcraft_compression_advisor.cli import main as program
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from pytest_mock import MockerFixture
-
 
 OWN = "snapcraft_compression_advisor"
 PROGRAM = f"""

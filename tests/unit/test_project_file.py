@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -24,10 +24,6 @@ from snapcraft_compression_advisor.project.project_file import (
     read_project_file,
     read_project_lines,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 BEFORE = b"name: x\nbase: core24\nparts: {}\n"
 

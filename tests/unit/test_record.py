@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import mmap
 import os
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
 
 import pytest
+from pytest_mock import MockerFixture
 
 from elf_files import make_elf
 from payloads import make_payload
@@ -33,12 +34,6 @@ from snapcraft_compression_advisor.launch.profile import (
 )
 from snapcraft_compression_advisor.payload.scan import scan_directory
 from snapcraft_compression_advisor.payload.source import open_payload
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from pytest_mock import MockerFixture
-
 
 DOCS = Path(__file__).parents[2] / "docs"
 FILES = (ProfileFile(path="a", size=9, blocks=((0, 0),)),)

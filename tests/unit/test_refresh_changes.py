@@ -8,7 +8,7 @@ import io
 import lzma
 import random
 import zipfile
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import pytest
 from hypothesis import given
@@ -24,9 +24,6 @@ from snapcraft_compression_advisor.refresh.changes import (
     pair_files,
     totals,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 TEXT = b"".join(b"line %d\n" % n for n in range(5_000))
 NOISE = random.Random(5).randbytes(20_000)

@@ -6,9 +6,10 @@ import io
 import json
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
 import jsonschema
 import pytest
@@ -50,9 +51,6 @@ from snapcraft_compression_advisor.report.lines import FILE_STYLE
 from snapcraft_compression_advisor.report.markdown_printer import print_markdown
 from snapcraft_compression_advisor.report.refresh import refresh_json, refresh_page
 from snapcraft_compression_advisor.report.text_printer import print_text
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 def said(old: Mapping[str, object], new: Mapping[str, object]) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -24,6 +24,7 @@ from snapcraft_compression_advisor.diff.figures import (
     BaselineDelta,
     figures_of,
 )
+from snapcraft_compression_advisor.lint.rule import Context, Rule
 from snapcraft_compression_advisor.lint.rules.regressions import (
     DELTA_RULES,
     image_grown,
@@ -35,11 +36,6 @@ from snapcraft_compression_advisor.payload.linkage import Unresolved
 from snapcraft_compression_advisor.refresh.changes import ChangeKind, FileChange
 from snapcraft_compression_advisor.report.diff import diff_page
 from snapcraft_compression_advisor.settings.file import parse_policy
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from snapcraft_compression_advisor.lint.rule import Context, Rule
 
 
 def ignore(_: str) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -44,11 +44,6 @@ from snapcraft_compression_advisor.lint.rules.declared import (
     key_implicit,
 )
 from snapcraft_compression_advisor.settings.parts import Target
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from snapcraft_compression_advisor.lint.rule import Context
 
 
 def test_target_whose_kernel_is_too_old_is_named() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import pytest
 from hypothesis import given
@@ -19,9 +19,6 @@ from snapcraft_compression_advisor.launch.guess.runtimes.runtime import (
     MAX_MEMBERS_BYTES,
     MEMBER_MAX_BYTES,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 LIB = "usr/lib/x86_64-linux-gnu"
 TYPELIBS = f"{LIB}/girepository-1.0"

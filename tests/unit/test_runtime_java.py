@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
+from pytest_mock import MockerFixture
 
 from elf_files import make_elf
 from guesses import found, guessed, shell_words
 from snapcraft_compression_advisor.launch.guess import programs
-
-if TYPE_CHECKING:
-    from pytest_mock import MockerFixture
 
 
 def test_java_reads_its_machine_its_modules_and_the_archive_of_the_command() -> None:

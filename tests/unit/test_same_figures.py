@@ -5,19 +5,15 @@ from __future__ import annotations
 import json
 import random
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
+from craft_cli.pytest_plugin import RecordingEmitter
 
 from host_projects import BLOCK, SNAP_YAML, SNAPCRAFT_YAML, write_policy
 from snapcraft_compression_advisor.cli.main import main
 from snapcraft_compression_advisor.host.advisor import Advisor
 from snapcraft_compression_advisor.host.decision import Artifact
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from craft_cli.pytest_plugin import RecordingEmitter
 
 DEVICES = ("nvme-laptop", "hdd-laptop", "sbc-emmc", "sata-ssd-laptop")
 PAYS = {"min-saving": "0.1ms", "max-launches": "1000"}

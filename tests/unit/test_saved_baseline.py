@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from analyses import MB, make_analysis
 from lint_contexts import (
@@ -19,6 +19,7 @@ from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.lint.baseline import Baseline, judge
 from snapcraft_compression_advisor.lint.finding import LintedPayload, LintReport
 from snapcraft_compression_advisor.lint.project import ComponentSizes
+from snapcraft_compression_advisor.lint.rule import Context
 from snapcraft_compression_advisor.lint.rules import ALL_RULES
 from snapcraft_compression_advisor.lint.run import Selection, run_rules
 from snapcraft_compression_advisor.payload.caches import CacheFault
@@ -35,11 +36,6 @@ from snapcraft_compression_advisor.preflight.packing import (
 from snapcraft_compression_advisor.preflight.resquash import Resquash
 from snapcraft_compression_advisor.report.lint_formats.saved import parse_baseline
 from surveyed import launching, storing
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from snapcraft_compression_advisor.lint.rule import Context
 
 GIO = "usr/lib/x86_64-linux-gnu/libgio-2.0.so.0"
 FAULT = EntryFault(path="bin/tool", text="is odd")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
+from pytest_mock import MockerFixture
 
 from snapcraft_compression_advisor.core.errors import BadDataError, UsageError
 from snapcraft_compression_advisor.project.changes import (
@@ -18,9 +17,6 @@ from snapcraft_compression_advisor.project.document import (
     read_document,
 )
 from snapcraft_compression_advisor.project.project_file import read_project_lines
-
-if TYPE_CHECKING:
-    from pytest_mock import MockerFixture
 
 
 def root_compression(content: bytes) -> str | None:

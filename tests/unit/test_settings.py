@@ -6,7 +6,7 @@ import argparse
 import contextlib
 import json
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import jsonschema
 import pytest
@@ -28,9 +28,6 @@ from snapcraft_compression_advisor.settings.file import POLICY, parse_policy
 from snapcraft_compression_advisor.settings.load import read_policy
 from snapcraft_compression_advisor.settings.quantities import BYTES, SECONDS
 from snapcraft_compression_advisor.settings.settings import Settings
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FULL = b"""\
 schema: 1

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -12,6 +12,7 @@ from analyses import make_analysis
 from lint_contexts import MUCH, found_by, judged, make_context, sized
 from payloads import make_inventory
 from snapcraft_compression_advisor.core.units import Interval
+from snapcraft_compression_advisor.lint.rule import Context, Rule
 from snapcraft_compression_advisor.lint.rules.compression import (
     incompressible_payload,
 )
@@ -36,12 +37,6 @@ from snapcraft_compression_advisor.trial.stored import (
     find_incompressible,
 )
 from surveyed import make_surveyed, storing
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from snapcraft_compression_advisor.lint.rule import Context, Rule
-
 
 DEBUG_SYMBOLS, DOCUMENTATION = RULES[0], RULES[3]
 KINDS: dict[str, NeedlessKind] = {

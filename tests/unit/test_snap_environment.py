@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -21,9 +21,6 @@ from snapcraft_compression_advisor.capture.snap_environment import (
     seen_environment,
 )
 from snapcraft_compression_advisor.core.errors import StorageError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.mark.parametrize(

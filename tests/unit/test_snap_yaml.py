@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -25,10 +25,6 @@ from snapcraft_compression_advisor.payload.snap_yaml import (
     split_component_name,
 )
 from snapcraft_compression_advisor.payload.source import open_payload
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 SNAP_YAML = b"""
 name: hello

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from elf_files import make_elf
-from payloads import make_payload
+from payloads import MemoryPayload, make_payload
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.launch.guess.guess import static_launch_set
 from snapcraft_compression_advisor.launch.guess.snap_paths import SnapPaths
@@ -18,9 +16,6 @@ from snapcraft_compression_advisor.payload.stack import (
     StackedPayload,
     stack_of,
 )
-
-if TYPE_CHECKING:
-    from payloads import MemoryPayload
 
 PLUG = {
     "interface": "content",

@@ -7,8 +7,8 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import psutil
 import pytest
@@ -31,10 +31,6 @@ from snapcraft_compression_advisor.capture.start import (
     time_launch,
 )
 from snapcraft_compression_advisor.core.errors import ToolError, UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 pytestmark = pytest.mark.users
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import pytest
 from hypothesis import given
@@ -33,11 +33,7 @@ from snapcraft_compression_advisor.launch.guess.runtimes.runtime import (
     MAX_MEMBERS_BYTES,
     MEMBER_MAX_BYTES,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from snapcraft_compression_advisor.payload.source import Payload
+from snapcraft_compression_advisor.payload.source import Payload
 
 PROGRAM = "opt/hello/hello"
 ASAR = "opt/hello/resources/app.asar"

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
+from pytest_mock import MockerFixture
 
 from elf_files import make_elf
 from guesses import found, guessed
@@ -14,9 +13,6 @@ from snapcraft_compression_advisor.launch.guess.guess import static_launch_set
 from snapcraft_compression_advisor.launch.guess.own_files import is_data
 from snapcraft_compression_advisor.launch.launch_set import BlindSpot
 from snapcraft_compression_advisor.payload import linkage
-
-if TYPE_CHECKING:
-    from pytest_mock import MockerFixture
 
 
 def blind_spots(files: dict[str, bytes], command: str) -> tuple[BlindSpot, ...]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -32,9 +33,6 @@ from snapcraft_compression_advisor.launch.model import (
 )
 from snapcraft_compression_advisor.payload.snap_yaml import SnapMetadata
 from snapcraft_compression_advisor.wording import not_followed
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 LIB = "usr/lib/x86_64-linux-gnu"
 MODULES = "usr/lib/python3/dist-packages"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -24,10 +22,7 @@ from snapcraft_compression_advisor.launch.guess.programs import (
     MAX_PROGRAMS,
     SCRIPT_MAX_BYTES,
 )
-
-if TYPE_CHECKING:
-    from snapcraft_compression_advisor.launch.launch_set import LaunchSet
-
+from snapcraft_compression_advisor.launch.launch_set import LaunchSet
 
 LIB = "usr/lib/x86_64-linux-gnu"
 PYTHON = "usr/lib/python3"

@@ -8,10 +8,11 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from pytest_mock import MockerFixture
 
 from snapcraft_compression_advisor.core import child
 from snapcraft_compression_advisor.core.child import ending_with_us, run_child
@@ -30,12 +31,6 @@ from snapcraft_compression_advisor.squashfs.mksquashfs import (
     run_tool,
     unpack,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from pytest_mock import MockerFixture
-
 
 _WAITS = "import signal; signal.pause()"
 

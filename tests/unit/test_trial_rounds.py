@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import random
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from pytest_mock import MockerFixture
 
 from payloads import make_payload
 from snapcraft_compression_advisor.codecs import CODECS
@@ -23,14 +23,8 @@ from snapcraft_compression_advisor.payload.layout import lay_out
 from snapcraft_compression_advisor.payload.source import open_payload
 from snapcraft_compression_advisor.squashfs import mksquashfs
 from snapcraft_compression_advisor.trial import census, sampled
+from snapcraft_compression_advisor.trial.result import TrialResult
 from snapcraft_compression_advisor.trial.sampled import run_sampled_trial
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from pytest_mock import MockerFixture
-
-    from snapcraft_compression_advisor.trial.result import TrialResult
 
 
 @pytest.fixture(autouse=True)

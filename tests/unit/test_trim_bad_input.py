@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -16,9 +16,6 @@ from snapcraft_compression_advisor.launch.profile import (
     ProfileFile,
     profile_text,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LIB = "usr/lib/x86_64-linux-gnu"
 SNAP_YAML = """\

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
 
 import pytest
 
@@ -13,9 +13,6 @@ from snapcraft_compression_advisor.launches import Surroundings
 from snapcraft_compression_advisor.payload.references import needed_directories
 from snapcraft_compression_advisor.trim.filters import filters_of
 from snapcraft_compression_advisor.trim.plan import judged_trims
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 LIB = "usr/lib/x86_64-linux-gnu"
 LOADER = "/lib64/ld-linux-x86-64.so.2"

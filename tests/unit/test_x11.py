@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from unittest.mock import MagicMock
 
 import pytest
+from pytest_mock import MockerFixture
 from Xlib import X
 from Xlib.error import BadWindow, ConnectionClosedError
 
 from snapcraft_compression_advisor.capture import x11
 from snapcraft_compression_advisor.capture.x11 import Sight, WindowSight, open_display
 from snapcraft_compression_advisor.core.errors import ToolError
-
-if TYPE_CHECKING:
-    from unittest.mock import MagicMock
-
-    from pytest_mock import MockerFixture
 
 OURS, THEIRS = 100, 200
 SPLASH, KIND = 1, 2
