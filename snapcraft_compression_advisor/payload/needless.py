@@ -101,17 +101,16 @@ class _Pattern:
 
 
 @cache
-def _patterns() -> tuple[re.Pattern[str], tuple[_Pattern, ...]]:
-    """Return what compilers' paths match, and the entries of ``needless.yaml``."""
-    table = read_table(__package__, "needless.yaml")
-    return re.compile(table["compilers"]), tuple(
+def _patterns() -> tuple[_Pattern, ...]:
+    """Return the entries of ``needless.yaml``."""
+    return tuple(
         _Pattern(
             kind=each["kind"],
             paths=re.compile("|".join(each["paths"])),
             magics=tuple(magic.encode() for magic in each.get("magics", ())),
             readers=re.compile(each["readers"]) if "readers" in each else None,
         )
-        for each in table["kinds"]
+        for each in read_table(__package__, "needless.yaml")["kinds"]
     )
 
 
@@ -149,7 +148,7 @@ def needless_by_name(payload: Payload) -> dict[NeedlessKind, list[NeedlessFile]]
         if entry.kind is EntryKind.FILE and entry.size_bytes
     ]
     found: dict[NeedlessKind, list[NeedlessFile]] = {}
-    for pattern in _patterns()[1]:
+    for pattern in _patterns():
         entries = [entry for entry in filled if _matches(pattern, entry.path)]
         if pattern.magics:
             entries.sort(key=lambda entry: (-entry.size_bytes, entry.path))
@@ -180,7 +179,7 @@ def is_documentation(path: str) -> bool:
         pattern.kind == "documentation"
         and _matches(pattern, path)
         and _doubt(path, pattern) is None
-        for pattern in _patterns()[1]
+        for pattern in _patterns()
     )
 
 
@@ -190,11 +189,6 @@ def _matches(pattern: _Pattern, path: str) -> bool:
         and pattern.paths.fullmatch(path) is not None
         and not _LEGAL.search(path.rpartition("/")[2])
     )
-
-
-def compiler_of(payload: Payload) -> str | None:
-    """Return the path of a compiler or a linker that the payload ships."""
-    return _first_match(payload, _patterns()[0])
 
 
 def _first_match(payload: Payload, pattern: re.Pattern[str]) -> str | None:

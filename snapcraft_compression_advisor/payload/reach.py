@@ -12,7 +12,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -25,7 +25,6 @@ from .paths import PathResolver
 from .snap_yaml import App
 from .source import Payload, is_far
 from .stack import ROOT, place_of, provides
-from .unused import library_names
 
 SEARCHED_MAX_BYTES = 1024 * MIB
 """Of a payload whose files are searched for libraries' names."""
@@ -36,6 +35,10 @@ MOST_SCRIPTS = 16
 
 TRIPLET = "<triplet>"
 """Stands for a variable with the name of the machine, under any name."""
+
+_LIBRARY = re.compile(rb"lib[\w+.-]{0,200}\.so(?:\.\d+)*")
+_PIECE_BYTES, _OVERLAP_BYTES = 4 * MIB, KIB
+"""Of a file that is searched; pieces overlap by more than a name has."""
 
 _NAME = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 _CONDITIONAL = re.compile(r"\$\{\w+:?[+-][^}]*\}")
@@ -183,9 +186,16 @@ class Reach:
         """By each library's name that files have among their bytes, these files."""
         naming: dict[str, set[str]] = defaultdict(set)
         for entry in self._payload.inventory.files():
-            for name in library_names(self._payload, entry):
-                naming[name].add(entry.path)
+            for piece in _pieces(self._payload, entry):
+                for name in _LIBRARY.findall(piece) if b".so" in piece else ():
+                    naming[name.decode()].add(entry.path)
         return naming
+
+
+def _pieces(payload: Payload, entry: Entry) -> Iterator[bytes]:
+    step = _PIECE_BYTES - _OVERLAP_BYTES
+    for offset in range(0, max(1, entry.size_bytes - _OVERLAP_BYTES), step):
+        yield payload.read(entry.path, offset=offset, length=_PIECE_BYTES)
 
 
 @dataclass(kw_only=True)

@@ -26,7 +26,6 @@ _TITLES: Mapping[Reason, str] = {
     "documentation": "documentation",
     "package-caches": "package managers' caches",
     "other-architectures": "programs and libraries for other architectures",
-    "unused-libraries": "libraries that nothing links or names",
     "translations": "translations",
     "themes": "themes",
 }

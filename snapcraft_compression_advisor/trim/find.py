@@ -14,7 +14,6 @@ from ..payload.elf_symbols import exported_symbols
 from ..payload.inventory import Entry
 from ..payload.source import Payload
 from ..payload.survey import Survey
-from ..payload.unused import find_unused
 
 Reason = Literal[
     "supplied-libraries",
@@ -25,7 +24,6 @@ Reason = Literal[
     "documentation",
     "package-caches",
     "other-architectures",
-    "unused-libraries",
     "translations",
     "themes",
 ]
@@ -99,7 +97,6 @@ def _all_trims(
     for copy in survey.copies:
         yield Trim(copy.path, "older-versions", copy.size_bytes, copy.doubt)
     yield from _foreign(payload)
-    yield from find_unused_libraries(payload, survey)
     yield from _by_choice(payload)
 
 
@@ -168,18 +165,6 @@ def _foreign(payload: Payload) -> Iterator[Trim]:
         known = machine is not None and machine in set().union(*_RUN_BY.values())
         if known and machine not in runs:
             yield Trim(entry.path, "other-architectures", entry.size_bytes)
-
-
-def find_unused_libraries(payload: Payload, survey: Survey) -> Iterator[Trim]:
-    """Yield libraries that nothing links or names but what needn't ship."""
-    ignored = {
-        file.path
-        for needless in survey.needless
-        for file in needless.files
-        if not file.parts
-    }
-    for each in find_unused(payload, ignored=ignored):
-        yield Trim(each.path, "unused-libraries", each.size_bytes, each.doubt)
 
 
 def _by_choice(payload: Payload) -> Iterator[Trim]:
