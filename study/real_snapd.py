@@ -104,12 +104,6 @@ are none here.
 *Common ÷ union* are blocks in both recordings ÷ those in either. The stub has no files
 that a launch reads. Under snapd, `snap run` also reads the app's `meta/snap.yaml`.
 
-## Order of the launch
-
-The kernel's trace shows which program the started process became:
-
-{parts}
-
 ## Mounts
 
 | where | options |
@@ -123,7 +117,7 @@ Inside the app's mount namespace, the content snap is in the app's own directory
 
 - The snaps are small, and made for this. Snaps of the store have hooks, more content
   snaps, and services.
-- snapd is Debian's and rather old. Newer ones start apps in the same order of programs.
+- snapd is Debian's and rather old.
 - The snapd snap is a stub, so `snap-confine` and `snap-exec` are read from the system's
   disk. On Ubuntu, they are read from the image of the `snapd` snap.
 """
@@ -239,7 +233,6 @@ def page(results: Path) -> str:
     versions, mounts = _system((results / "system.txt").read_text(encoding="utf-8"))
     return _PAGE.format(
         rows="\n".join(_rows(inside, outside)),
-        parts="\n".join(_parts(inside)),
         mounts="\n".join(
             f"| `{place}` | `{mounts[place]}` |"
             for each in inside.payloads or ()
@@ -268,13 +261,6 @@ def _row(head: tuple[str, ...], inside: Blocks, outside: Blocks) -> str:
     figures = f"{len(inside):,}", f"{len(outside):,}"
     cells = (*head, *figures, f"{agreement(inside, outside):.3f}")
     return f"| {' | '.join(cells)} |"
-
-
-def _parts(profile: LaunchProfile) -> Iterator[str]:
-    """Yield the parts of a launch in their order, with the programs of each."""
-    parts = (profile.recorded and profile.recorded.parts) or ()
-    for number, part in enumerate(parts, start=1):
-        yield f"{number}. {part.part}: `{part.program}`"
 
 
 def _system(text: str) -> tuple[str, dict[str, str]]:

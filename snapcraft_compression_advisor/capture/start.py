@@ -111,12 +111,9 @@ class Launched(RunTime):
 
     :param event: that ended it, as ``--until`` takes it.
     :param window: what the window showed, if one ended it.
-    :param started_s: on the monotonic clock.
     """
 
     event: str
-    pid: int = 0
-    started_s: float = 0.0
     window: WindowEnd | None = None
 
 
@@ -220,8 +217,6 @@ def time_launch(  # noqa: PLR0913 # two say where, three when to look
             wall_s=happened_s,
             user_s=user_s,
             system_s=system_s,
-            pid=tree.process.pid,
-            started_s=started_s,
         )
         if watched is not None:
             watched(tree.process_ids())

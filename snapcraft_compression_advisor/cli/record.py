@@ -192,8 +192,8 @@ class RecordCommand(Command):
         **PATH,
         "--installed SNAP": details(
             "in place of PATH: SNAP or SNAP.APP; record an installed app as 'snap run' "
-            "starts it, over all snaps that it reads from, and time the parts of its "
-            "launch; requires root (default: none)",
+            "starts it, over all snaps that it reads from; requires root (default: "
+            "none)",
             type=None,  # no path
         ),
         "-o, --output FILE": "write the launch profile to this file (default: the "
@@ -275,7 +275,7 @@ def installed_profile(parsed_args: argparse.Namespace) -> LaunchProfile:
 
 
 def installed_summary(profile: LaunchProfile) -> Iterator[str]:
-    """Yield lines on what was recorded: each snap, then the parts of the launch."""
+    """Yield a line on what was recorded of each snap."""
     for each in profile.payloads or ():
         image = (
             f", {each.codec} image of {format_bytes(each.image_bytes)}"
@@ -286,12 +286,6 @@ def installed_summary(profile: LaunchProfile) -> Iterator[str]:
             f"{each.role} {each.name}: {counted(len(each.files), 'file')}, "
             f"{_blocks(each.files)}{image}"
         )
-    if profile.recorded is not None and profile.recorded.parts:
-        parts = (
-            f"{part} {seconds(taken_s)}"
-            for part, taken_s in profile.recorded.part_seconds
-        )
-        yield f"cold launch (measured): {', '.join(parts)}"
 
 
 def _blocks(files: Iterable[ProfileFile]) -> str:

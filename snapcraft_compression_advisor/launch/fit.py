@@ -19,13 +19,7 @@ if TYPE_CHECKING:
 
     from ..payload.inventory import Inventory
     from ..payload.stack import Role
-    from .profile import (
-        BlockRange,
-        LaunchPart,
-        LaunchProfile,
-        ProfileFile,
-        RecordedLaunch,
-    )
+    from .profile import BlockRange, LaunchProfile, ProfileFile
 
 DIRECTORY_READ_SHARE = Interval(low=0.9, mid=1.02, high=1.16)
 """Bytes that a mount reads per byte that a recording from the directory names: the 90 %
@@ -43,7 +37,6 @@ class FittedProfile:
     :param fitting_share: of the profile's blocks, from 0 to 1.
     :param gone: files that the payload doesn't contain.
     :param changed: files of another size; their blocks are used as far as they reach.
-    :param part_seconds: what each part of its cold launch took, in their order.
     """
 
     launch_set: LaunchSet
@@ -51,7 +44,6 @@ class FittedProfile:
     gone: tuple[str, ...]
     changed: tuple[str, ...]
     warm_s: float | None
-    part_seconds: tuple[tuple[LaunchPart, float], ...] = ()
 
 
 def fit_profile(profile: LaunchProfile, inventory: Inventory) -> FittedProfile:
@@ -93,14 +85,13 @@ def _fit(
             files=files,
             read_share=read_share,
             seek_share=seek_share,
-            waited_share=waited_share(profile.recorded),
+            waited_share=waited_share(profile),
             window=profile.recorded.window if profile.recorded else None,
         ),
         fitting_share=fitting / blocks if blocks else 1.0,
         gone=gone,
         changed=changed,
         warm_s=profile.warm_s,
-        part_seconds=profile.recorded.part_seconds if profile.recorded else (),
     )
 
 
@@ -123,7 +114,7 @@ def _shares(
     )
 
 
-def waited_share(recorded: RecordedLaunch | None) -> Interval:
+def waited_share(profile: LaunchProfile) -> Interval:
     """Return the share of the work on its blocks that a recorded launch waits for.
 
     A launch from an uncompressed image that keeps more than one processor busy goes on
@@ -131,10 +122,11 @@ def waited_share(recorded: RecordedLaunch | None) -> Interval:
     cold launch of an installed snap is from compressed images, so its warm launch
     tells. If that wasn't recorded, it is as for a launch that is guessed.
     """
+    recorded = profile.recorded
     if recorded is None:
         return WAITED_SHARE
     cpu_time, wall_s = recorded.cold_cpu_s, recorded.cold_s
-    if recorded.parts:
+    if profile.payloads is not None:
         cpu_time, wall_s = recorded.warm_cpu_s, recorded.warm_s
     if cpu_time is None or not wall_s:
         return WAITED_SHARE

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import pydantic
@@ -19,9 +18,6 @@ if TYPE_CHECKING:
 
 
 SCHEMAS = (1, 2)
-
-LaunchPart = Literal["snap-run", "snap-confine", "snap-exec", "command-chain", "app"]
-"""Who is at work, from the command ``snap run`` to the app's own program."""
 
 Share = Annotated[float, pydantic.Field(ge=0, le=1)]
 Text = Annotated[str, pydantic.AfterValidator(printable)]
@@ -88,15 +84,9 @@ class CpuTime(_Model):
     system: Seconds
 
 
-class RecordedPart(_Model):
-    """The beginning of a part of an installed snap's launch; it ends with the next.
-
-    :param start_s: from right before ``snap run`` was started.
-    """
-
-    part: LaunchPart
-    program: Text
-    start_s: Seconds
+_EARLIER = pydantic.Field(
+    default=None, description="in recordings of earlier versions"
+)
 
 
 class RecordedKernel(_Model):
@@ -127,8 +117,6 @@ class RecordedLaunch(_Model):
     :param read_ahead_kb: of the mount; or of the mount whose reads were worked out.
     :param storage: where the image lay: ``memory`` means that reading it cost no
         more than copying it.
-    :param parts: of an installed snap's cold launch, in the order of their beginning.
-    :param warm_parts: of its warm launch.
     """
 
     event: Text
@@ -137,26 +125,14 @@ class RecordedLaunch(_Model):
     warm_s: Seconds | None = None
     cold_cpu_s: CpuTime | None = None
     warm_cpu_s: CpuTime | None = None
-    threads: tuple[dict[str, str | float], ...] = pydantic.Field(
-        default=(), description="in recordings of earlier versions"
-    )
+    threads: tuple[dict[str, str | float], ...] | None = _EARLIER
     processors: pydantic.PositiveInt
     kernel: Text
     kernel_modes: RecordedKernel | None = None
     read_ahead_kb: pydantic.NonNegativeInt | None = None
     storage: Literal["memory", "disk"] | None = None
-    parts: tuple[RecordedPart, ...] | None = None
-    warm_parts: tuple[RecordedPart, ...] | None = None
-
-    @property
-    def part_seconds(self) -> tuple[tuple[LaunchPart, float], ...]:
-        """What each part of the cold launch took, in their order."""
-        parts = self.parts or ()
-        starts = [*(each.start_s for each in parts), self.cold_s or 0.0]
-        return tuple(
-            (part.part, max(0.0, end - start))
-            for part, (start, end) in zip(parts, pairwise(starts), strict=True)
-        )
+    parts: tuple[dict[str, str | float], ...] | None = _EARLIER
+    warm_parts: tuple[dict[str, str | float], ...] | None = _EARLIER
 
 
 class ProfilePayload(_Model):

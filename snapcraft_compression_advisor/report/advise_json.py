@@ -164,10 +164,6 @@ def _launch(analysis: Analysis, launch: LaunchAnalysis) -> Part:
         if own and own.narrowing
         else None,
         weight=launch.weight,
-        recorded_parts=[
-            {"part": name, "cold_s": taken_s}
-            for name, taken_s in (profile.part_seconds if profile else ())
-        ],
         stack=[stack_part(each) for each in stack_snaps(analysis, launch)],
         stack_whole=stack_whole(analysis, launch),
     )

@@ -231,12 +231,6 @@ def _sentences(
     if missing:
         names = joined(missing)
         yield f"{names}: recorded, but not available, so seconds aren't known."
-    if launch.profile and launch.profile.part_seconds:
-        taken = [f"{name} {seconds(s)}" for name, s in launch.profile.part_seconds]
-        yield (
-            "Parts of the recorded cold launch (measured, with the codecs of the "
-            f"installed snaps): {joined(taken)}."
-        )
     for each in snaps:
         added = each.read.lzo_less_xz_bytes
         if added is None or each.read.judged:

@@ -23,19 +23,6 @@ def test_snapd_and_mounts_agree_on_the_blocks_of_a_launch() -> None:
     assert agreement(inside[own], outside[own]) >= 0.9
 
 
-def test_snapds_programs_start_before_the_apps_own() -> None:
-    recorded = read_profile(RESULTS / "inside.json").recorded
-    assert recorded is not None
-    assert recorded.parts is not None
-    assert [each.part for each in recorded.parts] == [
-        "snap-run",
-        "snap-confine",
-        "snap-exec",
-        "command-chain",
-        "app",
-    ]
-
-
 def test_agreement_is_the_blocks_in_common_by_those_of_either() -> None:
     one, other = frozenset({("a", 0), ("a", 1)}), frozenset({("a", 1), ("b", 0)})
     assert agreement(one, other) == 1 / 3

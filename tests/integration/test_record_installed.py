@@ -13,10 +13,7 @@ from snapcraft_compression_advisor.capture.installed import (
     snap_run,
 )
 from snapcraft_compression_advisor.capture.launch_event import event_named
-from snapcraft_compression_advisor.capture.record_installed import (
-    names_our_processes,
-    record_installed,
-)
+from snapcraft_compression_advisor.capture.record_installed import record_installed
 from snapcraft_compression_advisor.capture.start import LaunchRequest
 from snapcraft_compression_advisor.core.errors import NoInputError, ToolError
 
@@ -82,25 +79,6 @@ def test_each_payload_has_the_size_of_its_image(
     for each in profile.payloads or ():
         image = roots.state / f"snaps/{each.name}_{each.revision}.snap"
         assert each.image_bytes == image.stat().st_size
-
-
-def test_snapds_share_of_a_launch_is_told_from_the_apps(profile: LaunchProfile) -> None:
-    found = profile.recorded
-    assert found is not None
-    if not names_our_processes():  # in a container nothing is known of them
-        assert not found.parts
-        return
-    assert [each.part for each in found.parts or ()] == [
-        "snap-run",
-        "snap-confine",
-        "snap-exec",
-        "command-chain",
-        "app",
-    ]
-    starts = [each.start_s for each in found.parts or ()]
-    assert starts == sorted(starts)
-    assert found.cold_s is not None
-    assert found.cold_s >= starts[-1]
 
 
 def test_snap_that_snapd_does_not_start_is_an_error_with_advice(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,7 +36,7 @@ from snapcraft_compression_advisor.launch.profile import (
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from pytest_mock import MockerFixture
 
@@ -78,7 +77,7 @@ class Played:
         self.is_at_event = False
         for name in (
             "drop_caches", "cache_drops", "resident_blocks", "scan_directory",
-            "time_launch", "exec_trace", "names_our_processes",
+            "time_launch",
         ):  # fmt: skip
             mocker.patch.object(module, name, getattr(self, name))
 
@@ -96,15 +95,6 @@ class Played:
         found = known.get(root.parent.name)
         return () if found is None else (found,)
 
-    @contextmanager
-    def exec_trace(self) -> Iterator[Callable[[], str]]:
-        line = " {}: sched_process_exec: filename={} pid=7 old_pid=7\n".format
-        text = line("100.00", "/usr/bin/snap") + line("100.25", "/x/snap-confine")
-        yield lambda: text
-
-    def names_our_processes(self) -> bool:
-        return True
-
     def time_launch(
         self, *_: object, frozen: Callable[[], object] | None = None
     ) -> Launched:
@@ -118,8 +108,6 @@ class Played:
             wall_s=COLD if frozen else WARM,
             user_s=0.5,
             system_s=0.25,
-            pid=7,
-            started_s=100.0,
         )
 
 
@@ -181,16 +169,6 @@ def test_blocks_that_other_programs_use_are_not_counted_and_said_to_be_there(
     )
 
 
-@pytest.mark.usefixtures("played")
-def test_snapds_programs_are_parts_of_the_cold_launch() -> None:
-    profile, _ = recorded()
-    assert profile.recorded is not None
-    assert [(each.part, each.start_s) for each in profile.recorded.parts or ()] == [
-        ("snap-run", 0.0),
-        ("snap-confine", 0.25),
-    ]
-
-
 def test_user_who_is_not_root_is_told_to_use_sudo(mocker: MockerFixture) -> None:
     mocker.patch.object(installed, "can_drop_caches", return_value=False)
     with (
@@ -226,11 +204,10 @@ def test_options_of_a_payload_that_is_not_installed_are_refused(
 
 
 @pytest.mark.usefixtures("played")
-def test_summary_names_each_snap_and_each_part() -> None:
+def test_summary_names_each_snap() -> None:
     profile, _ = recorded()
     assert list(installed_summary(profile)) == [
         "app hello: 1 file, 1 block of 128 KiB",
         "content mesa: 0 files, 0 blocks of 128 KiB",
         "base core24: 1 file, 12 blocks of 128 KiB",
-        "cold launch (measured): snap-run 0.25 s, snap-confine 1.75 s",
     ]

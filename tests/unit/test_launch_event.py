@@ -1,4 +1,4 @@
-"""When a launch ends, and of which programs it consists."""
+"""When a launch ends."""
 
 from __future__ import annotations
 
@@ -16,16 +16,8 @@ from snapcraft_compression_advisor.capture.launch_event import (
     window_doubt,
     window_mapped,
 )
-from snapcraft_compression_advisor.capture.record_installed import (
-    exec_trace,
-    launch_parts,
-    names_our_processes,
-)
-from snapcraft_compression_advisor.capture.start import Launched
-from snapcraft_compression_advisor.payload.snap_yaml import App
 
 if TYPE_CHECKING:
-    from pathlib import Path
     from unittest.mock import MagicMock
 
     from pytest_mock import MockerFixture
@@ -148,84 +140,3 @@ def test_app_that_ends_after_its_first_content_is_launched(
         with window_mapped().watching() as watch:
             assert watch.happened_s(ended) == 0
             assert watch.window == "drawn"
-
-
-APP = App.model_validate(
-    {
-        "command": "bin/hello --now",
-        "command-chain": ["bin/launch", "$SNAP/bin/more"],
-    }
-)
-LINE = (
-    " snap update-{pid}  [001] d..2. {at}: sched_process_exec: "
-    "filename={program} pid={pid} old_pid={pid}\n"
-)
-
-
-def parts(
-    *execs: tuple[int, str], app: App = APP, first_s: float = 100
-) -> list[tuple[str, float]]:
-    """Return parts of processes that become a program every second, from 100 s on."""
-    trace = "# tracer: nop\n" + "".join(
-        LINE.format(pid=pid, program=program, at=f"{first_s + number:.6f}")
-        for number, (pid, program) in enumerate(execs)
-    )
-    launched = Launched(
-        event="exit", wall_s=9, user_s=0, system_s=0, pid=7, started_s=100
-    )
-    return [(each.part, each.start_s) for each in launch_parts(trace, launched, app)]
-
-
-def test_one_process_becomes_snapds_programs_and_then_the_app() -> None:
-    assert parts(
-        (7, "/usr/bin/setpriv"),
-        (7, "/usr/bin/snap"),
-        (7, "/snap/snapd/current/usr/bin/snap"),
-        (7, "/usr/lib/snapd/snap-confine"),
-        (8, "/usr/lib/snapd/snap-update-ns"),
-        (7, "/usr/lib/snapd/snap-exec"),
-        (7, "/snap/hello/x1/bin/launch"),
-        (7, "/snap/hello/x1/bin/more"),
-        (7, "/snap/hello/x1/bin/hello"),
-        (7, "/snap/hello/x1/lib/hello-bin"),
-    ) == [
-        ("snap-run", 0),
-        ("snap-confine", 3),
-        ("snap-exec", 5),
-        ("command-chain", 6),
-        ("app", 8),
-    ]
-
-
-def test_app_that_its_command_chain_starts_as_a_child_is_found() -> None:
-    assert parts(
-        (7, "/usr/bin/snap"),
-        (7, "/usr/lib/snapd/snap-confine"),
-        (7, "/usr/lib/snapd/snap-exec"),
-        (9, "/snap/hello/x1/bin/hello"),
-    )[-1] == ("app", 3)
-
-
-def test_programs_of_others_are_no_parts() -> None:
-    assert parts((8, "/usr/bin/snap"), (8, "/snap/hello/x1/bin/hello")) == []
-
-
-def test_programs_from_before_the_start_are_no_parts() -> None:
-    assert parts((7, "/usr/bin/snap"), first_s=99) == []
-
-
-def test_command_that_no_shell_parses_leaves_the_app_out() -> None:
-    execs = (7, "/usr/lib/snapd/snap-exec"), (7, "/x")
-    assert parts(*execs, app=App(command="'x")) == [("snap-exec", 0)]
-
-
-def test_kernel_that_does_not_trace_for_us_shows_nothing(tmp_path: Path) -> None:
-    (tmp_path / "instances").mkdir()  # a directory, and no tracefs
-    with exec_trace((tmp_path,)) as traced:
-        assert traced() == ""
-
-
-def test_process_ids_of_a_container_are_not_the_kernels(tmp_path: Path) -> None:
-    ours = tmp_path / "pid"
-    ours.touch()
-    assert not names_our_processes(ours)

@@ -26,7 +26,6 @@ from snapcraft_compression_advisor.launch.profile import (
     LaunchProfile,
     ProfileFile,
     RecordedLaunch,
-    RecordedPart,
     guessed_profile,
     profile_text,
     read_profile,
@@ -279,18 +278,22 @@ def recorded(*, cold_s: float, user_s: float, system_s: float) -> RecordedLaunch
     )
 
 
+def timed(launch: RecordedLaunch) -> LaunchProfile:
+    return make_profile().model_copy(update={"recorded": launch})
+
+
 def test_launch_on_one_processor_waits_for_all_of_the_work() -> None:
-    share = waited_share(recorded(cold_s=1.0, user_s=0.5, system_s=0.3))
+    share = waited_share(timed(recorded(cold_s=1.0, user_s=0.5, system_s=0.3)))
     assert share == Interval.exactly(1.0)
 
 
 def test_launch_that_works_side_by_side_waits_for_less() -> None:
-    share = waited_share(recorded(cold_s=1.0, user_s=1.0, system_s=0.6))
+    share = waited_share(timed(recorded(cold_s=1.0, user_s=1.0, system_s=0.6)))
     assert share == Interval.exactly(1 / 1.6)
 
 
 def test_profile_without_times_waits_like_a_guess() -> None:
-    assert waited_share(None) == WAITED_SHARE
+    assert waited_share(make_profile()) == WAITED_SHARE
     fitted = fit_profile(make_profile(), make_inventory({}))
     assert fitted.launch_set.waited_share == WAITED_SHARE
 
@@ -300,7 +303,17 @@ def test_installed_snap_waits_as_its_warm_launch_does() -> None:
         update={
             "warm_s": 1.0,
             "warm_cpu_s": CpuTime(user=1.0, system=0.25),
-            "parts": (RecordedPart(part="app", program="hello", start_s=0.1),),
         }
     )
-    assert waited_share(launch) == Interval.exactly(1 / 1.25)
+    profile = installed_profile().model_copy(update={"recorded": launch})
+    assert waited_share(profile) == Interval.exactly(1 / 1.25)
+
+
+def test_recording_of_an_earlier_version_with_parts_and_threads_is_read() -> None:
+    profile = json.loads(profile_text(installed_profile()))
+    part = {"part": "app", "program": "/snap/hello/x1/bin/hello", "start_s": 0.1}
+    profile["recorded"] = {
+        "event": "exit", "processors": 2, "kernel": "6.8",
+        "parts": [part], "warm_parts": [part], "threads": [{"name": "hello"}],
+    }  # fmt: skip
+    assert LaunchProfile.model_validate(profile).recorded is not None

@@ -24,7 +24,6 @@ from reports import (
 from snapcraft_compression_advisor.advice.evidence import Deltas, Habits
 from snapcraft_compression_advisor.cli.listings import schema_of
 from snapcraft_compression_advisor.core.units import Interval
-from snapcraft_compression_advisor.launch.fit import FittedProfile
 from snapcraft_compression_advisor.launch.model import estimate_launch
 from snapcraft_compression_advisor.launch.stack import AVERAGE_CONSUMER, StackPart
 from snapcraft_compression_advisor.lint.rules.compression import lzo_would_gain
@@ -140,24 +139,6 @@ def test_consumers_have_their_weight_and_the_command_that_records_them() -> None
     assert "cold start of all consumers, on average reads" in text
     assert "cold start of consumer app0, weight 100% reads" in text
     assert "compression-advisor record --installed app0 -o app0.json" in text
-
-
-def test_recorded_launch_of_an_installed_snap_shows_its_parts() -> None:
-    analysis = stacked()
-    (launch,) = analysis.launches
-    fitted = FittedProfile(
-        launch_set=launch.launch_set,
-        fitting_share=1.0,
-        gone=(),
-        changed=(),
-        warm_s=0.8,
-        part_seconds=(("snap-run", 0.4), ("snap-confine", 0.12), ("app", 2.5)),
-    )
-    recorded = replace(analysis, launches=(replace(launch, profile=fitted),))
-    expected = "snap-run 0.40 s, snap-confine 0.12 s and app 2.50 s"
-    assert expected in " ".join(full_text(recorded).split())
-    (report,) = json.loads(advise_json(recorded))["launches"]
-    assert report["recorded_parts"][-1]["part"] == "app"
 
 
 def test_commands_to_copy_name_the_same_base_and_content_snaps() -> None:
