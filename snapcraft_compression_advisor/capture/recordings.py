@@ -1,11 +1,8 @@
-"""Launches recorded as part of other work: isolated, and kept for the next time."""
+"""Launches recorded as part of other work, isolated."""
 
 from __future__ import annotations
 
 import functools
-import hashlib
-import json
-import os
 import platform
 import shutil
 from collections.abc import Iterator, Sequence
@@ -13,17 +10,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from .. import __version__
-from ..core.errors import AdvisorError, StorageError, ToolError, UsageError
-from ..core.files import open_regular
-from ..core.result_store import SUFFIX, cache_directory, keep_result
-from ..core.units import MIB
+from ..core.errors import AdvisorError, ToolError, UsageError
 from ..launch.launch_set import has_desktop_file, select_apps
-from ..launch.profile import PROFILE, LaunchProfile, profile_text
+from ..launch.profile import LaunchProfile
 from ..payload.snap_yaml import COMPONENT_TYPE
-from ..payload.source import Payload, open_payload
+from ..payload.source import Payload
 from ..settings.parts import Recording
-from ..squashfs.entry import EntryKind
 from ..trial.result import Progress
 from .isolation import BUBBLEWRAP, Isolation, is_root
 from .launch_event import EXITED, LaunchEvent, event_named, usual_event
@@ -35,10 +27,8 @@ from .start import Command, LaunchRequest, app_command, time_launch
 NOTHING_BESIDE = Isolation()
 """This machine in place of the base, and no content snaps."""
 
-_READ_BYTES = MIB
 _PROBE_TIMEOUT_S = 10.0
 _MISSING = "bubblewrap isn't installed"
-_LOCALE = ("LANG", "LANGUAGE", "LC_")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,19 +45,17 @@ class Told:
     debug: Progress
 
 
-def recorded_profiles(  # noqa: PLR0913 # keywords, but for the first three
+def recorded_profiles(
     payload: Payload,
     recordings: Sequence[Recording],
     told: Told,
     *,
     apps: Sequence[str] = (),
-    again: bool = False,
     within: Isolation = NOTHING_BESIDE,
 ) -> tuple[LaunchProfile, ...]:
-    """Return the launches that settings ask to record, kept ones if there are any.
+    """Return recordings of the launches that settings ask to record.
 
     :param apps: the target apps, as far as they are named.
-    :param again: whether to start even those whose recording is kept.
     :param within: has the base and the content snaps that a launch sees.
     :raises AdvisorError: if a required launch can't be recorded.
     """
@@ -77,8 +65,7 @@ def recorded_profiles(  # noqa: PLR0913 # keywords, but for the first three
     for each in recordings:
         app = _app(payload, each, apps)
         try:
-            launch = _Launch(payload, app, each, told, within)
-            found[app] = launch.profile(again=again)
+            found[app] = _Launch(payload, app, each, told, within).profile()
         except AdvisorError as error:
             if each.required:
                 raise
@@ -114,43 +101,6 @@ def in_place(
     return (*(each for each in profiles if each.app not in apps), *recorded)
 
 
-def payload_digest(payload: Payload) -> str:
-    """Return what changes with the content of a payload, and with nothing else.
-
-    All files are read: the times of files differ in every checkout and every build.
-    """
-    whole = hashlib.sha256()
-    if payload.kind == "snap":
-        try:
-            with open_regular(payload.path) as image:
-                while block := image.read(_READ_BYTES):
-                    whole.update(block)
-        except OSError as error:
-            message = f"Cannot read {str(payload.path)!r}: {error.strerror}"
-            raise StorageError(message, resolution="Check the disk.") from error
-        return whole.hexdigest()
-    for entry in payload.inventory.entries.values():
-        what = (entry.path, entry.kind.name, entry.mode, entry.size_bytes)
-        whole.update(json.dumps([*what, entry.link_target]).encode())
-        if entry.kind is EntryKind.FILE:
-            for start, end in payload.data_ranges(entry.path):
-                whole.update(b"%d %d\n" % (start, end))
-                for offset in range(start, end, _READ_BYTES):
-                    length = min(_READ_BYTES, end - offset)
-                    whole.update(payload.read(entry.path, offset=offset, length=length))
-    return whole.hexdigest()
-
-
-def _beside_digests(within: Isolation) -> Iterator[tuple[str, str]]:
-    """Yield what changes with the base and content snaps that a launch sees."""
-    beside = dict(within.contents)
-    if within.machine != NOTHING_BESIDE.machine:
-        beside["/"] = within.machine
-    for place, directory in beside.items():
-        with open_payload(directory) as other:
-            yield place, payload_digest(other)
-
-
 class _Launch:
     """One launch that is to be recorded."""
 
@@ -170,40 +120,11 @@ class _Launch:
         self._event = self._chosen_event(recording.until)
         self._command = app_command(payload, app)
 
-    def profile(self, *, again: bool) -> LaunchProfile:
-        """Return the recording that is kept, else make one and keep it."""
-        self._told.progress("Reading the payload for its digest")
-        digest = payload_digest(self._payload)
-        directory = cache_directory(os.environ)
-        kept = directory and directory / "recordings" / f"{self._key(digest)}{SUFFIX}"
-        profile = None if again or kept is None else self._kept(kept)
-        if profile is not None:
-            self._told.note(
-                f"The launch of {self._app} was recorded before, from the same files"
-            )
-            return with_doubt(profile, self._told.note)
+    def profile(self) -> LaunchProfile:
+        """Return a recording of the launch."""
         with self.request("Recording") as request:
             recorded = record_directory(self._payload, request, self._told.progress)
-        profile = with_doubt(recorded, self._told.note)
-        with open_payload(self._payload.path) as payload:
-            if payload_digest(payload) != digest:
-                message = f"The payload changed while {self._app} was recorded"
-                raise StorageError(
-                    message, resolution="Wait until nothing writes to it."
-                )
-        if kept is not None:
-            keep_result(kept, profile_text(profile).encode())
-        return profile
-
-    def _kept(self, path: Path) -> LaunchProfile | None:
-        """Return the recording that is kept, if it can be used."""
-        if not path.exists():
-            return None
-        try:
-            return PROFILE.parse_json(PROFILE.read(path), where=str(path))
-        except AdvisorError as error:
-            self._told.debug(f"The kept recording is ignored: {error}")
-            return None
+        return with_doubt(recorded, self._told.note)
 
     @contextmanager
     def request(self, doing: str) -> Iterator[LaunchRequest]:
@@ -249,21 +170,6 @@ class _Launch:
             message = f"{event.name} exceeds the timeout of {self._timeout_s:g} s"
             raise UsageError(message, resolution="Set the timeout higher.")
         return event
-
-    def _key(self, digest: str) -> str:
-        """Return what a recording depends on, as a digest."""
-        depends = {
-            "advisor": __version__,
-            "payload": digest,
-            "beside": [*_beside_digests(self._within)],
-            "app": self._app,
-            "until": self._event.name,
-            "machine": [platform.machine(), *_os_release()],
-            "locale": sorted(
-                item for item in os.environ.items() if item[0].startswith(_LOCALE)
-            ),
-        }
-        return hashlib.sha256(json.dumps(depends).encode()).hexdigest()
 
     def _say_whose_libraries(self) -> None:
         base = self._payload.snap.base_name

@@ -142,9 +142,7 @@ def event_arguments(policy: str = "") -> Arguments:
 RECORD_ARGUMENTS: Arguments = {
     "--record": details(
         "start the app, and use what it reads in place of the guess; isolated, "
-        "without a network, as 'record' does. The recording is kept in the "
-        "user's cache until the snap changes, unless --no-cache is given (default: "
-        "the policy's 'record')",
+        "without a network, as 'record' does (default: the policy's 'record')",
         action="store_const",
         const=True,
     ),

@@ -148,25 +148,17 @@ def find_culprit(groups: Sequence[TrimGroup], trial: Trial) -> TrimGroup:
     return left[0]
 
 
-def _recorded(
-    payload: Payload, app: str, starts: Starts, *, again: bool = False
-) -> LaunchProfile | str:
+def _recorded(payload: Payload, app: str, starts: Starts) -> LaunchProfile | str:
     """Return a recorded launch, or why there is none.
 
     An app that fails is started again: some fail by chance, whatever is left out. Of
     twelve launches of Debian 12's xsoldier, one did, and on a busy machine two in turn.
-
-    :param again: whether one that is kept doesn't do.
     """
     problem = ""
     for _ in range(_STARTS):
         try:
             (profile,) = recorded_profiles(
-                payload,
-                (starts.of(app),),
-                starts.told,
-                again=again,
-                within=starts.within,
+                payload, (starts.of(app),), starts.told, within=starts.within
             )
         except AdvisorError as error:  # noqa: PERF203 # a launch takes seconds
             said = filter(None, (str(error), error.resolution))
@@ -197,9 +189,7 @@ def _problems(  # noqa: PLR0913, PLR0917 # what is compared, and how
             continue
         share, least = common_share(profile.files, after.files, gone), LEAST_COMMON
         if share < least:  # by chance, perhaps
-            further = tuple(
-                _recorded(each, app, starts, again=True) for each in (payload, trimmed)
-            )
+            further = tuple(_recorded(each, app, starts) for each in (payload, trimmed))
             share, repeated = _best_share((profile, after), further, gone)
             least *= repeated
         common[app] = share

@@ -23,12 +23,13 @@ from snapcraft_compression_advisor.launch.profile import read_profile
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from snapcraft_compression_advisor.launch.profile import LaunchProfile
+
 pytestmark = [
     pytest.mark.bubblewrap,
     pytest.mark.skipif(shutil.which("Xvfb") is None, reason="needs Xvfb"),
 ]
 RUNS = "this runs the payload's program, isolated by bubblewrap"
-KEPT = "was recorded before, from the same files"
 MORE_APPS = """\
   client:
     command: bin/client
@@ -103,11 +104,9 @@ def isolated_with(folder: Path) -> set[int]:
 
 
 @pytest.fixture
-def variables(tmp_path: Path, scratch: Path) -> dict[str, str]:
+def variables(scratch: Path) -> dict[str, str]:
     return {
         "TMPDIR": str(scratch),
-        "XDG_CACHE_HOME": str(tmp_path / "cache"),
-        "COMPRESSION_ADVISOR_CACHE": "",  # which turns it on again
         "DISPLAY": "",
     }
 
@@ -120,21 +119,26 @@ def files_of(prime: Path) -> dict[str, bytes]:
     }
 
 
-def kept(variables: dict[str, str]) -> list[Path]:
-    cache = Path(variables["XDG_CACHE_HOME"])
-    return sorted((cache / "compression-advisor/recordings").glob("*.trial"))
+def recorded(
+    payload: Path, app: str, variables: dict[str, str], folder: Path, *more: str
+) -> LaunchProfile:
+    """Record from the directory, as any user does."""
+    output = folder / "launch.json"
+    arguments = ("--app", app, "--method", "directory", "-o", output, *more)
+    ran = advisor("record", payload, *arguments, cwd=None, **variables)
+    assert ran.returncode == 0, ran.stderr
+    return read_profile(output)
 
 
 def test_window_of_a_real_client_ends_the_launch_on_a_display_of_its_own(
-    prime: Path, variables: dict[str, str]
+    prime: Path, variables: dict[str, str], tmp_path: Path
 ) -> None:
     before = files_of(prime)
     ran = advisor("advise", prime, "--record", "--app", "client", cwd=None, **variables)
     assert ran.returncode == 0, ran.stderr
     assert f"Recording client: {RUNS}" in ran.stderr
     assert "What the app reads was " in ran.stdout
-    (path,) = kept(variables)
-    profile = read_profile(path)
+    profile = recorded(prime, "client", variables, tmp_path)
     assert profile.recorded is not None
     assert profile.recorded.event == "window"
     assert {"lib/client.py", "data/first"} <= {file.path for file in profile.files}
@@ -142,47 +146,13 @@ def test_window_of_a_real_client_ends_the_launch_on_a_display_of_its_own(
     assert files_of(prime) == before
 
 
-def test_unchanged_payload_is_not_started_again(
-    prime: Path, variables: dict[str, str]
-) -> None:
-    first = advisor("advise", prime, "--record", cwd=None, **variables)
-    assert RUNS in first.stderr
-    assert "What the app reads was " in first.stdout
-    again = advisor("advise", prime, "--record", cwd=None, **variables)
-    assert RUNS not in again.stderr
-    assert KEPT in again.stderr
-    assert again.stdout == first.stdout
-    assert len(kept(variables)) == 1
-    forced = advisor("advise", prime, "--record", "--no-cache", cwd=None, **variables)
-    assert RUNS in forced.stderr
-    (prime / "data/unread").write_bytes(b"changed")
-    changed = advisor("advise", prime, "--record", cwd=None, **variables)
-    assert RUNS in changed.stderr
-    assert len(kept(variables)) == 2
-
-
-def test_damaged_recording_is_made_again(
-    prime: Path, variables: dict[str, str]
-) -> None:
-    advisor("advise", prime, "--record", cwd=None, **variables)
-    (path,) = kept(variables)
-    whole = read_profile(path)
-    path.write_bytes(path.read_bytes()[:100])
-    ran = advisor(
-        "advise", prime, "--record", "--verbosity", "debug", cwd=None, **variables
-    )
-    assert "The kept recording is ignored" in ran.stderr
-    assert read_profile(path).files == whole.files
-
-
 def test_built_snap_is_recorded_as_its_directory_is(
     prime: Path, variables: dict[str, str], tmp_path: Path
 ) -> None:
     snap = snap_pack(prime, tmp_path / "packed", compression="xz")
-    for path in (prime, snap):
-        ran = advisor("advise", path, "--record", cwd=None, **variables)
-        assert ran.returncode == 0, ran.stderr
-    first, second = (read_profile(path) for path in kept(variables))
+    first, second = (
+        recorded(path, "launchy", variables, tmp_path) for path in (prime, snap)
+    )
     assert first.files == second.files
 
 
@@ -217,7 +187,6 @@ def test_launch_that_fails_is_an_error_where_it_was_demanded(
     assert advice in ran.stderr
     assert ran.stdout == ""
     assert files_of(prime) == before
-    assert kept(variables) == []
 
 
 def test_processes_of_an_isolated_launch_can_be_found(
@@ -236,14 +205,9 @@ def test_processes_of_an_isolated_launch_can_be_found(
 
 
 def test_app_that_forks_away_is_recorded_and_ended(
-    prime: Path, variables: dict[str, str]
+    prime: Path, variables: dict[str, str], tmp_path: Path
 ) -> None:
-    until = ("--until", "window")
-    ran = advisor(
-        "advise", prime, "--record", "--app", "forker", *until, cwd=None, **variables
-    )
-    assert ran.returncode == 0, ran.stderr
-    profile = read_profile(kept(variables)[0])
+    profile = recorded(prime, "forker", variables, tmp_path, "--until", "window")
     assert "lib/client.py" in {file.path for file in profile.files}
 
 
@@ -376,11 +340,11 @@ def test_user_without_rights_records(
         if directory == Path(tempfile.gettempdir()):
             break
         directory.chmod(0o755)
-    cache = Path(variables["XDG_CACHE_HOME"])
-    cache.mkdir()
-    for path in (cache, scratch, prime, *prime.rglob("*")):
+    home = tmp_path / "home"
+    home.mkdir()
+    for path in (home, scratch, prime, *prime.rglob("*")):
         os.chown(path, OTHER_USER, OTHER_USER)
-    environment = {**os.environ, **variables, "HOME": str(cache)}
+    environment = {**os.environ, **variables, "HOME": str(home)}
     try:
         ran = subprocess.run(
             [*command, "advise", str(prime), "--record", "--app", "client"],
@@ -391,7 +355,6 @@ def test_user_without_rights_records(
         pytest.skip("other users can't read this Python")
     assert ran.returncode == 0, ran.stderr
     assert f"Recording client: {RUNS}" in ran.stderr
-    assert len(kept(variables)) == 1
 
 
 def test_record_isolates_unless_it_is_told_not_to(

@@ -1,22 +1,18 @@
-"""Recordings that are kept under a digest of what they depend on."""
+"""Launches recorded as part of other work."""
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 import pytest
 
-from snapcraft_compression_advisor.capture import recordings
 from snapcraft_compression_advisor.capture.recordings import (
-    NOTHING_BESIDE,
     Told,
     in_place,
-    payload_digest,
     recorded_profiles,
 )
 from snapcraft_compression_advisor.core.errors import ToolError, UsageError
-from snapcraft_compression_advisor.launch.profile import LaunchProfile, profile_text
+from snapcraft_compression_advisor.launch.profile import LaunchProfile
 from snapcraft_compression_advisor.payload.source import (
     DirectoryPayload,
 )
@@ -60,48 +56,6 @@ def told(said: list[str]) -> Told:
 def _nothing_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nonexistent")
     monkeypatch.delenv("DISPLAY", raising=False)
-
-
-def digest(prime: Path) -> str:
-    return payload_digest(DirectoryPayload(prime))
-
-
-def rewrite(path: Path) -> None:
-    status = path.stat()
-    path.write_text(path.read_text().replace("sh", "zs"))
-    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda prime: rewrite(prime / "bin/sample"),
-        lambda prime: (prime / "bin/sample").chmod(0o644),
-        lambda prime: (prime / "bin/sample").rename(prime / "bin/renamed"),
-        lambda prime: (prime / "bin/empty").touch(),
-        lambda prime: (prime / "empty").mkdir(),
-        lambda prime: (prime / "bin/link").replace(prime / "bin/sample"),
-    ],
-    ids=["content", "mode", "name", "file", "directory", "kind"],
-)
-def test_digest_changes_with_whatever_a_launch_could_see(
-    prime: Path, change: Callable[[Path], object]
-) -> None:
-    before = digest(prime)
-    change(prime)
-    assert digest(prime) != before
-
-
-def test_digest_is_the_same_in_another_checkout(prime: Path, tmp_path: Path) -> None:
-    before = digest(prime)
-    os.utime(prime / "bin/sample", (1, 1))
-    assert digest(prime.rename(tmp_path / "elsewhere")) == before
-
-
-def test_digest_of_holes_reads_none_of_them(prime: Path) -> None:
-    with (prime / "sparse").open("wb") as file:
-        file.truncate(1 << 34)
-    assert digest(prime)
 
 
 def test_recorded_launch_takes_the_place_of_a_file() -> None:
@@ -148,18 +102,3 @@ def test_launch_that_cannot_be_recorded_is_guessed_with_a_warning(
     required = wanted.model_copy(update={"required": True})
     with pytest.raises((ToolError, UsageError), match=problem):
         recorded_profiles(DirectoryPayload(prime), [required], told)
-
-
-@pytest.mark.parametrize("content", [b"", b"{", b"\xff", b'{"schema": 1}'])
-def test_damaged_recording_is_ignored_with_a_line_for_the_log(
-    prime: Path, told: Told, said: list[str], tmp_path: Path, content: bytes
-) -> None:
-    payload, kept = DirectoryPayload(prime), tmp_path / "kept"
-    launch = recordings._Launch(payload, "sample", Recording(), told, NOTHING_BESIDE)
-    profile = LaunchProfile(source="directory", app="sample", app_files=())
-    assert launch._kept(kept) is None
-    kept.write_text(profile_text(profile))
-    assert launch._kept(kept) == profile
-    kept.write_bytes(content)
-    assert launch._kept(kept) is None
-    assert said[0].startswith("debug: The kept recording is ignored: ")

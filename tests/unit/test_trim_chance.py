@@ -59,11 +59,9 @@ def proven(
         source: Payload,
         wanted: Sequence[Recording],
         *_: object,
-        again: bool,
         within: Isolation,
     ) -> tuple[LaunchProfile]:
         assert within == Isolation()
-        assert isinstance(again, bool)
         files = next(coming[HEADER in source.inventory.entries])
         if files == CRASH:
             message = "'bin/game' ended with status 139"
