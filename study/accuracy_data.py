@@ -85,7 +85,7 @@ def read_launches() -> tuple[Launches, ...]:
             cold_s={codec: tuple(runs) for codec, runs in by_codec.items()},
             sums=sums[name],
             runs=sum(len(file.blocks) for file in profiles[name].files),
-            waited_share=waited_share(profiles[name].recorded).mid,
+            waited_share=waited_share(profiles[name]).mid,
             image_bytes=sizes[name],
         )
         for name, by_codec in cold.items()

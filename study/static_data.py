@@ -190,7 +190,7 @@ def read_application(name: str, tree: Path, launches: Path = LAUNCHES) -> Applic
         else (),
         blindness=candidates.blindness,
         window=candidates.window,
-        waited_share=waited_share(profile.recorded).mid,
+        waited_share=waited_share(profile).mid,
         possible=frozenset(entry.identity for entry in candidates.possible),
         payload_bytes=payload.inventory.raw_bytes,
         payload_blocks=payload.inventory.data_blocks,

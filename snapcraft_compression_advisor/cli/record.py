@@ -26,7 +26,7 @@ from ..capture.servers import can_bring_display, own_display
 from ..capture.start import LaunchRequest, app_command, given_command
 from ..core.errors import UsageError
 from ..core.terminal import emit
-from ..core.units import counted, format_bytes, format_seconds, seconds
+from ..core.units import counted, format_bytes, format_seconds
 from ..launch.launch_set import Method, has_desktop_file, select_apps
 from ..launch.profile import LaunchProfile, ProfileFile, profile_text
 from ..payload.source import Payload, find_payload, open_payload

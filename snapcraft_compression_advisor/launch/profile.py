@@ -84,9 +84,7 @@ class CpuTime(_Model):
     system: Seconds
 
 
-_EARLIER = pydantic.Field(
-    default=None, description="in recordings of earlier versions"
-)
+_EARLIER = pydantic.Field(default=None, description="in recordings of earlier versions")
 
 
 class RecordedKernel(_Model):

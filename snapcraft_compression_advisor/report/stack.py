@@ -139,7 +139,7 @@ def stack_section(analysis: Analysis, launch: LaunchAnalysis) -> Section | None:
     return Section(
         title=f"What the launch of {launch.launch_set.app} reads from each snap: {how}",
         origin="Seconds and bytes estimated, with intervals.",
-        sentences=tuple(_sentences(launch, snaps, whole)),
+        sentences=tuple(_sentences(snaps, whole)),
         tables=tuple(each for each in tables if each is not None),
     )
 
@@ -204,9 +204,7 @@ def _changes(
 
 
 def _sentences(
-    launch: LaunchAnalysis,
-    snaps: Sequence[StackSnap],
-    whole: Mapping[str, StackWhole],
+    snaps: Sequence[StackSnap], whole: Mapping[str, StackWhole]
 ) -> Iterator[str]:
     """Yield who can change what, and what the tables leave open."""
     own = next((each.read for each in snaps if each.read.judged), None)

@@ -124,8 +124,8 @@ def recorded(
 ) -> LaunchProfile:
     """Record from the directory, as any user does."""
     output = folder / "launch.json"
-    arguments = ("--app", app, "--method", "directory", "-o", output, *more)
-    ran = advisor("record", payload, *arguments, cwd=None, **variables)
+    arguments = ("--app", app, "--method", "directory", *more)
+    ran = advisor("record", payload, *arguments, "-o", output, cwd=None, **variables)
     assert ran.returncode == 0, ran.stderr
     return read_profile(output)
 
