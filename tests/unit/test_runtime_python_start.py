@@ -12,6 +12,7 @@ from guesses import found, guessed
 from snapcraft_compression_advisor.launch.guess.candidates import (
     Candidates,
 )
+from snapcraft_compression_advisor.launch.guess.runtimes.python import importer
 from snapcraft_compression_advisor.launch.launch_set import BlindSpot
 
 PACKAGES = "usr/lib/python3/dist-packages"
@@ -110,6 +111,42 @@ def test_function_counts_where_something_calls_its_name(module: bytes) -> None:
 )
 def test_function_that_nothing_calls_at_the_start_does_not_count(module: bytes) -> None:
     assert not heavy_is_imported(module)
+
+
+def expected(module: bytes, more: dict[str, bytes] | None = None) -> set[str]:
+    """Return what is expected of a program whose main function this module holds."""
+    files = {
+        "usr/bin/hello": SHEBANG + b"from hello.main import main\nmain()\n",
+        f"{PACKAGES}/hello/__init__.py": b"from . import main\n",
+        f"{PACKAGES}/hello/main.py": module,
+        HEAVY: b"x = 1",
+        **(more or {}),
+    }
+    return {candidate.entry.path for candidate in search(files).files}
+
+
+def test_function_that_does_nothing_but_call_others_runs_them() -> None:
+    module = b"def main():\n  'Doc.'\n  return go()\n" + GO
+    assert HEAVY in expected(module)
+    assert HEAVY not in expected(module.replace(b"return", b"if x:"))
+
+
+def test_package_may_load_a_module_when_a_program_uses_it() -> None:
+    lazy = f"{PACKAGES}/lazy"
+    files = {f"{lazy}/__init__.py": b"def __getattr__(n): 1\n", f"{lazy}/sub.py": b""}
+    module = b"def main():\n  import lazy as l, os\n  l.sub.f(os.x)\n"
+    assert f"{lazy}/sub.py" in expected(module, files)
+
+
+def test_started_function_of_a_large_application_is_followed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    module = b"def main():\n  return go()\n" + GO
+    large = {
+        f"{PACKAGES}/hello/__init__.py": b"import sys\n" * 9 + b"from . import main"
+    }
+    monkeypatch.setattr(importer, "PARSED_MAX_BYTES", 100)
+    assert HEAVY in expected(module, large)
 
 
 def test_functions_of_libraries_do_not_count() -> None:
@@ -421,7 +458,7 @@ def test_app_with_windows_calls_what_imports_a_toolkit(desktop: str) -> None:
     files = {
         "usr/bin/hello": SHEBANG + b"from hello.main import main\nmain()\n",
         f"{PACKAGES}/hello/__init__.py": b"",
-        f"{PACKAGES}/hello/main.py": b"def main():\n  go()\ndef go():\n"
+        f"{PACKAGES}/hello/main.py": b"def main():\n  if x: go()\ndef go():\n"
         b"  import heavy\n  import PyQt6.QtGui\n",
         f"{PACKAGES}/PyQt6/QtGui.abi3.so": make_elf(needed=["libQt6Gui.so.6"]),
         f"{LIBRARIES}/libQt6Gui.so.6": make_elf(soname="libQt6Gui.so.6"),

@@ -59,18 +59,22 @@ class Scope:
     """What a function does, or a module outside of its functions.
 
     :param imports: modules, or what may be modules.
+    :param uses: attributes of imported modules: packages may load them on use.
     :param calls: names of functions, methods and classes, and of modules whose main
         function is called.
     :param packages: of which modules are imported by computed names.
     :param groups: of entry points that are loaded.
     :param computed: whether it imports modules of which nothing is known.
+    :param forwards: whether it does nothing but call others.
     """
 
     imports: dict[str, None] = field(default_factory=dict)
+    uses: dict[str, None] = field(default_factory=dict)
     calls: set[str] = field(default_factory=set)
     packages: dict[str, None] = field(default_factory=dict)
     groups: dict[str, None] = field(default_factory=dict)
     computed: bool = False
+    forwards: bool = False
 
 
 class _Texts:
@@ -218,6 +222,7 @@ class Code:
         self._is_program = is_program
         self._texts = _Texts({"__file__": file})
         self._renamed: dict[str, str] = {}
+        self._modules: dict[str, str] = {}
         self.scopes: dict[str, list[Scope]] = {MODULE: [Scope()]}
         self.search: dict[str, None] = {}
 
@@ -249,6 +254,11 @@ class Code:
         elif isinstance(node, ast.Import):
             for alias in node.names:
                 scope.imports[alias.name] = None
+                name = alias.name if alias.asname else alias.name.partition(".")[0]
+                self._modules[alias.asname or name] = name
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            if module := self._modules.get(node.value.id):
+                scope.uses[f"{module}.{node.attr}"] = None
         elif isinstance(node, ast.ImportFrom):
             self._import_from(node, scope)
 
@@ -258,7 +268,8 @@ class Code:
         """Yield what runs of a function as it is made, and what as it is called."""
         special = owner and node.name.startswith("__") and node.name.endswith("__")
         name = f"{owner}.{node.name}" if special else node.name
-        own = Scope()
+        calls = (isinstance(each, (ast.Expr, ast.Return)) for each in node.body)
+        own = Scope(forwards=all(calls))
         self.scopes.setdefault(name, []).append(own)
         for decorator in node.decorator_list:  # it is given the function, and may call
             if isinstance(decorator, ast.Call):

@@ -33,8 +33,9 @@ _BEHIND = re.compile(rb"\0(\w{1,64}__mypyc)\0")
 """Module that has the code of several, of which mypyc makes small fronts."""
 
 PARSED_MAX_BYTES = 1024 * 1024
-"""How much of an application's own code is parsed, at about 3 MB a second. In what is
-beyond, all functions count as called."""
+"""How much of an application's own code is parsed, at about 3 MB a second, and as much
+again of sources with functions that the program starts. In what is beyond, all
+functions count as called."""
 
 LAUNCHER_MAX_BYTES = 8192
 """Of a script that only starts what a package holds; the package is then its own."""
@@ -83,6 +84,7 @@ _LIBRARY = re.compile(
     rb"[\"'](?:[^\"'\n]{0,200}/)?(?P<name>[\w.+-]{1,100}\.so[.\d]{0,20})[\"']"
 )
 
+_DEFINED = re.compile(rb"\bdef (\w+)\(")
 _REQUIRED_VERSION = re.compile(
     rb"require_version\(\s*[\"'](?P<name>\w+)[\"']\s*,\s*[\"'](?P<version>[\d.]+)"
 )
@@ -259,9 +261,13 @@ class Importer:
         self, source: bytes, package: str, file: str, *, is_program: bool
     ) -> Code | None:
         """Return a source told apart by functions, ``None`` if that can't be."""
-        self._parsed_bytes += len(source)
-        if self._parsed_bytes > PARSED_MAX_BYTES:
+        starts = not self._started.isdisjoint(
+            map(bytes.decode, _DEFINED.findall(source))
+        )
+        most_bytes = PARSED_MAX_BYTES * (2 if starts else 1)
+        if self._parsed_bytes + len(source) > most_bytes:
             return None
+        self._parsed_bytes += len(source)
         try:
             code = read_code(
                 source, package=package, file=f"$SNAP/{file}", is_program=is_program
@@ -302,9 +308,13 @@ class Importer:
                     pending.extend(scope.calls)
 
     def _note(self, function: str, scope: Scope, file: str) -> None:
-        pending = self._pending if function in self._started else self._depending
-        pending.extend(scope.imports)
-        for name in scope.imports:
+        started = function in self._started
+        if started and scope.forwards:
+            self._started.update(scope.calls)
+        pending = self._pending if started else self._depending
+        used = (name for name in scope.uses if self._finder.find(name) is not None)
+        for name in (*scope.imports, *used):
+            pending.append(name)
             self._importers.setdefault(name, file)
         for package in scope.packages:
             modules = self._finder.modules_of(package)
