@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -17,7 +17,7 @@ from .advice.evidence import (
     Saving,
 )
 from .advice.month import usual_downloads
-from .advice.recommendation import SNAPCRAFT_DEFAULT, Recommendation, recommend
+from .advice.recommendation import Recommendation, recommend
 from .codecs import SHIPPABLE
 from .core.errors import BadDataError
 from .core.units import Interval, combined
@@ -104,8 +104,6 @@ class Request:
     :param policy: when lzo is worth its bytes.
     :param declared_compression: of snapcraft.yaml, if one was found.
     :param exact: whether to pack with every codec rather than try some blocks.
-    :param size_limits: bytes that images are compared with: the trial goes on as long
-        as one of these lies within the interval of the declared codec's size.
     :param surroundings: the snaps that it runs with, as far as they are at hand.
     :param component_read: what is read of a component; ``None`` if that isn't known.
     :param deltas: sizes of the deltas from the previous build, by codec, or why they
@@ -118,7 +116,6 @@ class Request:
     policy: Policy = field(default_factory=Policy)
     declared_compression: str | None = None
     exact: bool = False
-    size_limits: tuple[float, ...] = ()
     surroundings: Surroundings = field(default_factory=Surroundings)
     component_read: Literal["all", "none"] | None = None
     deltas: Mapping[str, Interval] | str = field(default_factory=dict)
@@ -138,18 +135,20 @@ def analyse(payload: Payload, request: Request, *, progress: Progress) -> Analys
             )
         else:
             found = beside.submit(_component_reads, payload, request.component_read)
-        launches = _Launches(found=found, devices=request.devices)
-        trial = _try_codecs(payload, request, launches, progress=progress)
+        trial = _try_codecs(payload, request, progress=progress)
     if isinstance(request.deltas, str):
         trial = replace(trial, notes=(*trial.notes, request.deltas))
-    estimated = launches.by(trial)
-    evidence = _evidence(payload, request, trial, estimated)
+    launches = tuple(
+        replace(each, estimates=estimates_of(each.launch_set, trial, request.devices))
+        for each in found.result()
+    )
+    evidence = _evidence(payload, request, trial, launches)
     return Analysis(
         payload=_summary(payload, evidence.declared, request.surroundings.options),
         trial=trial,
         devices=request.devices,
         app_choice=app_choice,
-        launches=estimated,
+        launches=launches,
         policy=request.policy,
         recommendation=recommend(evidence, request.policy),
         no_deltas=request.deltas if isinstance(request.deltas, str) else None,
@@ -162,48 +161,15 @@ def _component_reads(
     return () if read == "none" else (whole_read(payload),)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Launches:
-    """What launches read, found beside the trial, which needs it late.
-
-    :param known: what they cost by the trial's last result.
-    """
-
-    found: Future[tuple[LaunchAnalysis, ...]]
-    devices: Sequence[DeviceProfile]
-    known: list[tuple[TrialResult, tuple[LaunchAnalysis, ...]]] = field(
-        default_factory=list
-    )
-
-    def by(self, trial: TrialResult) -> tuple[LaunchAnalysis, ...]:
-        """Return the launches with their costs, estimated once for a trial's result."""
-        if not self.known or self.known[-1][0] is not trial:
-            launches = tuple(
-                replace(
-                    each, estimates=estimates_of(each.launch_set, trial, self.devices)
-                )
-                for each in self.found.result()
-            )
-            self.known[:] = [(trial, launches)]
-        return self.known[-1][1]
-
-
 def _try_codecs(
-    payload: Payload, request: Request, launches: _Launches, *, progress: Progress
+    payload: Payload, request: Request, *, progress: Progress
 ) -> TrialResult:
-    """Pack with every codec, or try blocks until advice and sizes are decided."""
+    """Pack with every codec, or try some blocks."""
     if request.exact:
         from .trial.exact import run_exact_trial
 
         return run_exact_trial(payload, progress=progress)
-
-    def decided(trial: TrialResult) -> bool:
-        evidence = _evidence(payload, request, trial, launches.by(trial))
-        return _is_decided(evidence, request.policy) and not any(
-            _straddles(trial, evidence.declared, limit) for limit in request.size_limits
-        )
-
-    return run_sampled_trial(payload, progress=progress, decided=decided)
+    return run_sampled_trial(payload, progress=progress)
 
 
 def _choose_apps(payload: Payload, request: Request) -> tuple[tuple[str, ...], str]:
@@ -227,28 +193,6 @@ def _choose_apps(payload: Payload, request: Request) -> tuple[tuple[str, ...], s
     if recorded and not request.apps:
         return recorded, "with a recorded launch"
     return select_apps(payload.snap, payload.inventory, requested=request.apps)
-
-
-def _is_decided(evidence: Evidence, policy: Policy) -> bool:
-    """Return whether the advice is the same wherever in its interval the size is."""
-    added = evidence.bytes_added
-    if added is None:
-        return True
-    advices = {
-        (advice.compression, advice.verdict)
-        for advice in (
-            recommend(replace(evidence, bytes_added=Interval.exactly(end)), policy)
-            for end in (added.low, added.mid, added.high)
-        )
-    }
-    return len(advices) == 1
-
-
-def _straddles(trial: TrialResult, declared: str | None, limit: float) -> bool:
-    """Return whether a size with the declared codec may be on both sides of a limit."""
-    codec = trial.codecs.get(declared or SNAPCRAFT_DEFAULT)
-    size = None if codec is None else codec.image_bytes
-    return size is not None and size.low <= limit < size.high
 
 
 def _evidence(

@@ -147,7 +147,6 @@ def _analysed(new: Payload, lint: LintRequest) -> Analysis:
     # The month comes later, from the figures of this very refresh.
     policy = lint.policy.model_copy(update={"refresh": None})
     request = analysis_request(new, replace(lint, policy=policy), None)
-    request = replace(request, size_limits=())
     return analyse(new, request, progress=emit.progress)
 
 

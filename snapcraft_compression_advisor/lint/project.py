@@ -133,7 +133,7 @@ def _sizes(
 ) -> ComponentSizes | None:
     payload = DirectoryPayload(files, component=name)
     # Intervals of a few percent will do, as growth is seldom near 1 %.
-    trial = run_sampled_trial(payload, progress=progress, decided=lambda _: True)
+    trial = run_sampled_trial(payload, progress=progress)
     xz_bytes, added = trial.codecs["xz"].image_bytes, trial.lzo_less_xz_bytes
     if xz_bytes is None or added is None:
         return None

@@ -72,13 +72,11 @@ def analysis_request(
         snap, component = split_component_name(payload.snap.name)
         read = request.policy.read_of(component or snap)
         return replace(base, component_read=read)
-    limit = request.policy.max_image_size
     return replace(
         base,
         apps=_apps(payload, request.policy),
         profiles=request.profiles,
         policy=request.policy.to_policy([each.name for each in request.devices]),
-        size_limits=(limit,) if is_prime and limit is not None else (),
         deltas=_previous_deltas(payload, request.policy.refresh),
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -28,58 +28,33 @@ from .result import (
     sampled_result,
     size_difference,
 )
-from .saved import load_rounds, save_rounds, saved_file
+from .saved import load_result, save_result, saved_file
 from .stored import BlockSizes, StoredSizes, block_errors
 
 SCALES = (1.0, 1.5, 2.0)
 """Scale factor of the number of blocks in each round. More blocks include the first
 ones, which needn't be tried twice."""
 NARROW_ENOUGH = 0.02
-"""Half width of an interval, as a share of its middle, that is enough if it decides
-nothing any more."""
-NARROW = 0.01
-"""Half width that nobody asks to be less."""
-
-Decided = Callable[[TrialResult], bool]
-"""Whether the recommendation is the same for all sizes in a result, so that more
-blocks couldn't change it."""
+"""Half width of an interval, as a share of its middle, that needs no further round."""
 
 
 def run_sampled_trial(
-    payload: Payload,
-    *,
-    progress: Progress,
-    decided: Decided = lambda _: True,
-    seed: int = 0,
+    payload: Payload, *, progress: Progress, seed: int = 0
 ) -> TrialResult:
     """Estimate every codec's image size, with intervals that hold in 95 % of draws.
 
     :param seed: another one draws other blocks.
     """
     saved = saved_file(payload, seed)
-    known = load_rounds(saved)
-    result = next((each for each in known if _is_enough(each, decided)), None)
+    result = load_result(saved)
     if result is None:
-        done: list[TrialResult] = []
-        for result in _rounds(payload, seed, progress):
-            done.append(result)
-            if _is_enough(result, decided):
-                break
-        save_rounds(saved, done)
-        result = done[-1]
+        result = _try_blocks(payload, seed, progress)
+        save_result(saved, result)
     return _with_packed(result, payload, progress)
 
 
-def _is_enough(result: TrialResult, decided: Decided) -> bool:
-    """Return whether more blocks aren't needed."""
-    sizes = [result.codecs[each].image_bytes for each in SHIPPABLE]
-    halves = [(each.high - each.low) / 2 / each.mid for each in sizes if each]
-    widest = max(halves, default=0.0)
-    return widest <= NARROW or (widest <= NARROW_ENOUGH and decided(result))
-
-
-def _rounds(payload: Payload, seed: int, progress: Progress) -> Iterator[TrialResult]:
-    """Yield what is known after each round."""
+def _try_blocks(payload: Payload, seed: int, progress: Progress) -> TrialResult:
+    """Try more blocks until xz's and lzo's sizes are known well enough."""
     progress("Reading the payload's blocks")
     trial = _SampledTrial(payload, lay_out(payload), seed=seed)
     for scale in SCALES:
@@ -87,7 +62,15 @@ def _rounds(payload: Payload, seed: int, progress: Progress) -> Iterator[TrialRe
         trial.ladder.climb(scale=scale)
         progress("Compressing a sample of blocks with every codec")
         trial.try_codecs(CODECS if scale == SCALES[0] else SHIPPABLE)
-        yield trial.result()
+        result = trial.result()
+        sizes = [result.codecs[each].image_bytes for each in SHIPPABLE]
+        if all(
+            (each.high - each.low) / 2 <= NARROW_ENOUGH * each.mid
+            for each in sizes
+            if each
+        ):
+            break
+    return result
 
 
 def _with_packed(

@@ -1,8 +1,6 @@
-"""The rounds of a trial, kept for later runs on the same payload.
+"""The result of a trial, kept for later runs on the same payload.
 
-A file holds what each round came to, under a digest of the payload's state, of what was
-tried and with what. A later run goes through the same rounds and stops at the same one,
-so its answer is the same as without the file.
+It is in a file under a digest of the payload's state, the blocks tried, and the codecs.
 """
 
 from __future__ import annotations
@@ -13,7 +11,6 @@ import json
 import sys
 import zipfile
 import zlib
-from collections.abc import Mapping, Sequence
 from dataclasses import astuple
 from typing import TYPE_CHECKING, Any
 
@@ -43,7 +40,7 @@ _DIFFERENCE = "lzo less xz"
 
 
 def saved_file(payload: Payload, request: object) -> Path | None:
-    """Return where the rounds of a trial are kept; None if the payload's state isn't.
+    """Return the file of a trial's result; None if the payload's state is unknown.
 
     :param request: what is tried.
     """
@@ -54,85 +51,68 @@ def saved_file(payload: Payload, request: object) -> Path | None:
     return None if state is None else result_file(name)
 
 
-def load_rounds(path: Path | None) -> Sequence[TrialResult]:
-    """Return the results of an earlier run's rounds; none without such a run."""
+def load_result(path: Path | None) -> TrialResult | None:
+    """Return the result of an earlier run; None without such a run."""
     if path is None:
-        return ()
+        return None
     try:
         with path.open("rb") as file:
-            return _rounds(file.read(MOST_BYTES))
+            return _result(file.read(MOST_BYTES))
     except _BROKEN:
-        return ()
+        return None
 
 
-def save_rounds(path: Path | None, rounds: Sequence[TrialResult]) -> None:
-    """Keep what each round of this run came to."""
-    if path is not None and len(content := _content(rounds)) < MOST_BYTES:
-        keep_result(path, content)
+def save_result(path: Path | None, result: TrialResult) -> None:
+    """Keep the result of this run."""
+    if path is not None and result.stored is not None:
+        content = _content(result, result.stored)
+        if len(content) < MOST_BYTES:
+            keep_result(path, content)
 
 
-def _content(rounds: Sequence[TrialResult]) -> bytes:
-    arrays: dict[str, Any] = {}
-    about: dict[str, Any] = {"rounds": []}
-    for number, result in enumerate(rounds):
-        stored = result.stored
-        if stored is None:
-            return b""
-        layout = stored.layout
-        about |= {"paths": layout.paths, "same_as": dict(layout.same_as)}
-        arrays |= {name: getattr(layout, name) for name in _LAYOUT}
-        intervals = {
-            **{name: codec.image_bytes for name, codec in result.codecs.items()},
-            _DIFFERENCE: result.lzo_less_xz_bytes,
-        }
-        about["rounds"].append(
-            {
-                "tool": result.tool,
-                "notes": result.notes,
-                "sizes": {k: each and astuple(each) for k, each in intervals.items()},
-            }
-        )
-        for codec, sizes in stored.codecs.items():
-            for name in _SIZES:
-                arrays[f"{number} {codec} {name}"] = getattr(sizes, name)
+def _content(result: TrialResult, stored: StoredSizes) -> bytes:
+    layout = stored.layout
+    arrays: dict[str, Any] = {name: getattr(layout, name) for name in _LAYOUT}
+    for codec, sizes in stored.codecs.items():
+        arrays |= {f"{codec} {name}": getattr(sizes, name) for name in _SIZES}
+    intervals = {
+        **{name: codec.image_bytes for name, codec in result.codecs.items()},
+        _DIFFERENCE: result.lzo_less_xz_bytes,
+    }
+    about = {
+        "paths": layout.paths,
+        "same_as": dict(layout.same_as),
+        "tool": result.tool,
+        "notes": result.notes,
+        "sizes": {name: each and astuple(each) for name, each in intervals.items()},
+    }
     text = json.dumps(about).encode("utf-8", "surrogatepass")
     target = io.BytesIO()
     np.savez(target, about=np.frombuffer(text, dtype=np.uint8), **arrays)
     return target.getvalue()
 
 
-def _rounds(content: bytes) -> Sequence[TrialResult]:
+def _result(content: bytes) -> TrialResult | None:
     with zipfile.ZipFile(io.BytesIO(content)) as members:
         if any(each.compress_type for each in members.infolist()):
-            return ()  # it would take more memory than the file
+            return None  # it would take more memory than the file
     with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
         about = json.loads(arrays["about"].tobytes().decode("utf-8", "surrogatepass"))
+        intervals = {
+            name: ends and Interval(low=ends[0], mid=ends[1], high=ends[2])
+            for name, ends in about["sizes"].items()
+        }
+        difference = intervals.pop(_DIFFERENCE)
         layout = Layout(
             paths=tuple(about["paths"]),
             same_as=about["same_as"],
             **{name: arrays[name] for name in _LAYOUT},
         )
-        return [
-            _result(each, number, layout, arrays)
-            for number, each in enumerate(about["rounds"])
-        ]
-
-
-def _result(
-    about: Mapping[str, Any], number: int, layout: Layout, arrays: Mapping[str, Any]
-) -> TrialResult:
-    intervals = {
-        name: None if ends is None else Interval(low=ends[0], mid=ends[1], high=ends[2])
-        for name, ends in about["sizes"].items()
-    }
-    difference = intervals.pop(_DIFFERENCE)
-    sizes = {
-        codec: BlockSizes(
-            **{name: arrays[f"{number} {codec} {name}"] for name in _SIZES}
-        )
-        for codec in intervals
-        if f"{number} {codec} errors" in arrays
-    }
+        sizes = {
+            codec: BlockSizes(**{name: arrays[f"{codec} {name}"] for name in _SIZES})
+            for codec in intervals
+            if f"{codec} errors" in arrays
+        }
     stored = StoredSizes(layout=layout, codecs=sizes)
     tool, notes = about["tool"], tuple(about["notes"])
     return sampled_result(stored, intervals, difference, tool=tool, notes=notes)

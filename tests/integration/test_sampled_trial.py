@@ -42,14 +42,9 @@ WORST_HALF_WIDTHS = 2.0
 SNAP_YAML = "name: sample\nversion: '1'\nsummary: s\ndescription: d\nbase: core24\n"
 
 
-def run(path: Path, *, seed: int = 0, decided: bool = True) -> TrialResult:
+def run(path: Path, *, seed: int = 0) -> TrialResult:
     with open_payload(path) as payload:
-        return run_sampled_trial(
-            payload,
-            progress=lambda _: None,
-            decided=lambda _: decided,
-            seed=seed,
-        )
+        return run_sampled_trial(payload, progress=lambda _: None, seed=seed)
 
 
 def advise(path: Path, *options: str) -> str:
@@ -161,22 +156,16 @@ def test_intervals_hold_in_most_draws(
     assert max(off) <= WORST_HALF_WIDTHS
 
 
-def test_intervals_narrow_where_more_is_tried_and_still_hold(
-    library_prime: Path, library_truth: TrialResult
+def test_more_is_tried_while_intervals_are_wide_and_they_still_hold(
+    library_prime: Path, library_truth: TrialResult, mocker: MockerFixture
 ) -> None:
-    result = run(library_prime, decided=False)
-    assert_within(result, library_truth, half_widths=WORST_HALF_WIDTHS)
-
-
-def test_more_is_tried_while_the_recommendation_is_open(
-    library_prime: Path, mocker: MockerFixture
-) -> None:
-    mocker.patch.multiple(sampled, NARROW=0, NARROW_ENOUGH=1)
     climbs = mocker.spy(Ladder, "climb")
     run(library_prime)
     assert climbs.call_count == 1
-    run(library_prime, decided=False)
+    mocker.patch.object(sampled, "NARROW_ENOUGH", 1e-6)
+    result = run(library_prime)
     assert climbs.call_count == 1 + len(sampled.SCALES)
+    assert_within(result, library_truth, half_widths=WORST_HALF_WIDTHS)
 
 
 @pytest.mark.parametrize("compression", ["xz", "lzo"])

@@ -137,7 +137,7 @@ def test_apps_and_budgets_of_the_snap_do_not_reach_its_component() -> None:
     )
     request = LintRequest(policy=policy, devices=())
     found = analysis_request(component(), request, seen_by("noise"))
-    assert (found.apps, found.profiles, found.size_limits) == ((), (), ())
+    assert (found.apps, found.profiles) == ((), ())
     assert found.declared_compression == "xz"
 
 

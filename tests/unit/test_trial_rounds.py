@@ -39,19 +39,16 @@ def few_blocks(mocker: MockerFixture) -> None:
     mocker.patch.object(sampled, "NARROW_ENOUGH", 1.0)
 
 
-def run(*, decided: bool) -> TrialResult:
+def run(mocker: MockerFixture, *, narrow_enough: float) -> TrialResult:
     """Try a payload whose files are part noise, part text."""
+    mocker.patch.object(sampled, "NARROW_ENOUGH", narrow_enough)
     chance = random.Random(7)
     contents = {
         f"file{number}": chance.randbytes(chance.randrange(1, 9000))
         + b"words " * chance.randrange(1, 9000)
         for number in range(60)
     }
-    return run_sampled_trial(
-        make_payload(contents),
-        progress=lambda _: None,
-        decided=lambda _: decided,
-    )
+    return run_sampled_trial(make_payload(contents), progress=lambda _: None)
 
 
 def half_width(result: TrialResult, codec: str) -> float:
@@ -67,34 +64,15 @@ def difference_half_width(result: TrialResult) -> float:
     return (difference.high - difference.low) / 2
 
 
-def test_open_recommendation_has_more_tried() -> None:
-    settled, open_ = run(decided=True), run(decided=False)
-    assert difference_half_width(open_) < difference_half_width(settled)
-
-
-def test_wide_intervals_have_more_tried_though_the_recommendation_stands(
-    mocker: MockerFixture,
-) -> None:
-    wide = run(decided=True)
-    mocker.patch.object(sampled, "NARROW_ENOUGH", 1e-6)
-    narrower = run(decided=True)
-    assert difference_half_width(narrower) < difference_half_width(wide)
-
-
-def test_codecs_of_the_first_round_keep_what_they_found() -> None:
-    settled, open_ = run(decided=True), run(decided=False)
-    for codec in ("gzip", "zstd", "lz4"):
-        assert half_width(open_, codec) == pytest.approx(
-            half_width(settled, codec), rel=0.1
-        )
-
-
-def test_every_codec_has_every_block_after_all_rounds() -> None:
-    result = run(decided=False)
-    assert result.stored is not None
+def test_wide_intervals_have_more_tried(mocker: MockerFixture) -> None:
+    one, more = (run(mocker, narrow_enough=each) for each in (1.0, 1e-6))
+    assert difference_half_width(more) < difference_half_width(one)
+    for codec in ("gzip", "zstd", "lz4"):  # of the first round alone
+        assert half_width(more, codec) == pytest.approx(half_width(one, codec), rel=0.1)
+    assert more.stored is not None
     for codec in CODECS:
-        assert len(result.codecs[codec].blocks.places("file1")) == 1
-        assert len(result.stored.codecs[codec].stored_bytes) == 60
+        assert len(more.codecs[codec].blocks.places("file1")) == 1
+        assert len(more.stored.codecs[codec].stored_bytes) == 60
 
 
 @pytest.mark.parametrize(("packed", "looked_at"), [(False, 12), (True, 8)])
@@ -149,15 +127,13 @@ def prime(tmp_path: Path) -> Path:
     return prime
 
 
-def run_saved(prime: Path, *, decided: bool = True) -> TrialResult:
+def run_saved(prime: Path) -> TrialResult:
     with keeping_results(), open_payload(prime) as payload:
-        return run_sampled_trial(
-            payload, progress=lambda _: None, decided=lambda _: decided
-        )
+        return run_sampled_trial(payload, progress=lambda _: None)
 
 
 def forbid_trials(mocker: MockerFixture) -> None:
-    mocker.patch.object(sampled, "_rounds", side_effect=AssertionError)
+    mocker.patch.object(sampled, "_try_blocks", side_effect=AssertionError)
 
 
 def test_second_run_has_the_same_result_and_tries_nothing(
@@ -197,17 +173,6 @@ def test_payload_that_changed_is_tried_again(
     forbid_trials(mocker)
     with pytest.raises(AssertionError):
         run_saved(prime)
-
-
-@pytest.mark.usefixtures("cache")
-def test_result_that_another_run_would_not_stop_at_is_not_served(
-    prime: Path, mocker: MockerFixture
-) -> None:
-    mocker.patch.object(sampled, "NARROW", -1.0)
-    first = run_saved(prime)
-    assert run_saved(prime, decided=False).codecs.keys() == first.codecs.keys()
-    forbid_trials(mocker)
-    assert run_saved(prime) == first  # the first of three rounds
 
 
 @pytest.mark.parametrize(
