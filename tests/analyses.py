@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from snapcraft_compression_advisor.advice.evidence import Evidence, Habits, Policy
+from snapcraft_compression_advisor.advice.evidence import (
+    Evidence,
+    Habits,
+    Policy,
+    Saving,
+)
 from snapcraft_compression_advisor.advice.month import usual_downloads
 from snapcraft_compression_advisor.advice.recommendation import recommend
 from snapcraft_compression_advisor.analysis import Analysis, PayloadSummary
@@ -38,13 +44,7 @@ def make_analysis(*, apps: int = 1) -> Analysis:
         lzo_less_xz_bytes=Interval.exactly(13.1 * MB),
     )
     launches = tuple(_launch(f"app{number}") for number in range(apps))
-    evidence = Evidence(
-        declared="xz",
-        xz_bytes=trial.codecs["xz"].image_bytes,
-        lzo_bytes=trial.codecs["lzo"].image_bytes,
-        bytes_added=trial.lzo_less_xz_bytes,
-        savings=[saving for launch in launches for saving in launch.savings()],
-    )
+    savings = [saving for launch in launches for saving in launch.savings()]
     return Analysis(
         payload=PayloadSummary(
             path=Path("prime/\udcff"),
@@ -61,7 +61,20 @@ def make_analysis(*, apps: int = 1) -> Analysis:
         app_choice="all apps of the snap",
         launches=launches,
         policy=Policy(),
-        recommendation=recommend(evidence, Policy()),
+        recommendation=recommend(evidence_of(trial, savings), Policy()),
+    )
+
+
+def evidence_of(
+    trial: TrialResult, savings: Sequence[Saving], *, declared: str | None = "xz"
+) -> Evidence:
+    """Return the evidence that a trial and these savings are."""
+    return Evidence(
+        declared=declared,
+        xz_bytes=trial.codecs["xz"].image_bytes,
+        lzo_bytes=trial.codecs["lzo"].image_bytes,
+        bytes_added=trial.lzo_less_xz_bytes,
+        savings=savings,
     )
 
 
@@ -73,14 +86,9 @@ def with_month(analysis: Analysis, habits: Habits) -> Analysis:
         for codec in ("xz", "lzo")
         if (size := codecs[codec].image_bytes) is not None
     }
-    evidence = Evidence(
-        declared="xz",
-        xz_bytes=images["xz"],
-        lzo_bytes=images["lzo"],
-        bytes_added=analysis.trial.lzo_less_xz_bytes,
-        savings=[saving for launch in analysis.launches for saving in launch.savings()],
-        downloads=usual_downloads(habits, images),
-    )
+    savings = [saving for launch in analysis.launches for saving in launch.savings()]
+    downloads = usual_downloads(habits, images)
+    evidence = replace(evidence_of(analysis.trial, savings), downloads=downloads)
     policy = Policy(habits=habits)
     return replace(analysis, policy=policy, recommendation=recommend(evidence, policy))
 

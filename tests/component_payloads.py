@@ -11,18 +11,18 @@ from snapcraft_compression_advisor.squashfs.mksquashfs import (
     owner_options,
     pack_options,
 )
+from trees import fill
 
 
 def fill_component(folder: Path, *, name: str = "sample+texts") -> Path:
     """Fill a component's directory: one file that compresses and one that doesn't."""
-    (folder / "meta").mkdir(parents=True)
     text = f"component: {name}\ntype: standard\nversion: '1.0'\n"
-    (folder / "meta/component.yaml").write_text(text)
-    (folder / "text").write_text(
-        "".join(f"line {number}\n" for number in range(90_000))
-    )
-    (folder / "noise").write_bytes(random.Random(3).randbytes(100_000))
-    return folder
+    files: dict[str, str | bytes] = {
+        "meta/component.yaml": text,
+        "text": "".join(f"line {number}\n" for number in range(90_000)),
+        "noise": random.Random(3).randbytes(100_000),
+    }
+    return fill(folder, files)
 
 
 def pack_component(folder: Path, image: Path, *, compression: str) -> Path:

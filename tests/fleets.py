@@ -12,19 +12,18 @@ from snapcraft_compression_advisor.fleet.columns import decode
 from snapcraft_compression_advisor.fleet.dataset import part_files
 from snapcraft_compression_advisor.fleet.task import FleetRequest
 from snapcraft_compression_advisor.settings.settings import Settings
+from trees import fill
 
 
 def make_snap(folder: Path, name: str) -> Path:
     """Pack a snap of one app, some 100 KB that depend on its name alone."""
-    tree = folder / f"{name}.tree"
-    (tree / "meta").mkdir(parents=True)
-    (tree / "meta/snap.yaml").write_text(
-        f"name: {name}\nversion: '1'\nbase: core24\n"
-        f"apps: {{{name}: {{command: run}}}}\n"
-    )
-    (tree / "run").write_text("#!/bin/sh\n" + f"echo {name}\n" * 5_000)
-    (tree / "run").chmod(0o755)
-    (tree / "noise").write_bytes(random.Random(name).randbytes(100_000))
+    text = f"name: {name}\nversion: '1'\nbase: core24\n"
+    files: dict[str, str | bytes] = {
+        "meta/snap.yaml": f"{text}apps: {{{name}: {{command: run}}}}\n",
+        "run": "#!/bin/sh\n" + f"echo {name}\n" * 5_000,
+        "noise": random.Random(name).randbytes(100_000),
+    }
+    tree = fill(folder / f"{name}.tree", files)
     return pack_as_snap(tree, folder / f"{name}.snap")
 
 

@@ -13,6 +13,7 @@ from forked import run_program
 from snapcraft_compression_advisor.devices.builtin_devices import find_device
 from snapcraft_compression_advisor.devices.device_file import device_text
 from snapcraft_compression_advisor.squashfs.image import Image
+from trees import fill
 
 BLOCK = 128 * 1024
 _IMPORTS = (
@@ -100,30 +101,24 @@ def make_project(
     :param policy: content of compression-advisor.yaml, to which the profile is added;
         ``None`` for no file.
     """
-    files = folder / "files"
-    (files / "meta").mkdir(parents=True)
-    (files / "bin").mkdir()
-    (files / "meta" / "snap.yaml").write_text(SNAP_YAML)
-    (files / "bin" / "hello").write_text("#!/bin/sh\nexec cat $SNAP/numbers\n")
-    (files / "bin" / "hello").chmod(0o755)
     numbers = "".join(f"{number * number}\n" for number in range(40_000))
-    (files / "numbers").write_text(numbers)
-    if components:
-        more = folder / "components" / "more"
-        (more / "meta").mkdir(parents=True)
-        (more / "meta" / "component.yaml").write_text(
-            "component: hello+more\ntype: standard\n"
-        )
-        (more / "data").write_text(numbers[:200_000])
-    (folder / "snap").mkdir()
-    project_file(folder).write_text(
-        SNAPCRAFT_YAML.format(
-            base=base,
-            keys=keys,
-            components=COMPONENTS if components else "",
-            parts=COMPONENT_PARTS if components else "",
-        )
+    project = SNAPCRAFT_YAML.format(
+        base=base,
+        keys=keys,
+        components=COMPONENTS if components else "",
+        parts=COMPONENT_PARTS if components else "",
     )
+    files = {
+        "files/meta/snap.yaml": SNAP_YAML,
+        "files/bin/hello": "#!/bin/sh\nexec cat $SNAP/numbers\n",
+        "files/numbers": numbers,
+        "snap/snapcraft.yaml": project,
+    }
+    if components:
+        text = "component: hello+more\ntype: standard\n"
+        files["components/more/meta/component.yaml"] = text
+        files["components/more/data"] = numbers[:200_000]
+    fill(folder, files)
     write_profile(folder)
     if policy is not None:
         write_policy(folder, policy)

@@ -8,6 +8,7 @@ import struct
 from pathlib import Path
 
 from elf_files import make_elf
+from trees import fill
 
 NAMES = (
     b"new\nline",
@@ -52,17 +53,17 @@ def make_hostile_prime(root: Path, outside: Path) -> Path:
 
     :param outside: a directory that nothing may be opened in.
     """
-    outside.mkdir()
-    (outside / "canary").write_bytes(make_elf(needed=["liboutside.so"]))
-    (outside / "canary").chmod(0o755)
-    (outside / "liboutside.so").write_bytes(make_elf())
-    _write(root / "meta/snap.yaml", SNAP_YAML.encode())
-    run = f"#!/bin/sh\ntouch {outside}/EXECUTED\nexec $SNAP/out/canary\n".encode()
-    _write(root / "bin/run", run)
-    _write(root / "bin/elf", elf_bomb())
-    _write(root / "bin/needs", make_elf(needed=NEEDED))
-    _write(root / "lib" / NEEDED[0], make_elf())
-    _write(root / "lib/libhuge.so", make_elf(needed=[f"l{n}" for n in range(3000)]))
+    canary = make_elf(needed=["liboutside.so"])
+    fill(outside, {"canary": canary, "liboutside.so": make_elf()})
+    files: dict[str, str | bytes] = {
+        "meta/snap.yaml": SNAP_YAML,
+        "bin/run": f"#!/bin/sh\ntouch {outside}/EXECUTED\nexec $SNAP/out/canary\n",
+        "bin/elf": elf_bomb(),
+        "bin/needs": make_elf(needed=NEEDED),
+        f"lib/{NEEDED[0]}": make_elf(),
+        "lib/libhuge.so": make_elf(needed=[f"l{n}" for n in range(3000)]),
+    }
+    fill(root, files)
     for number, odd in enumerate(NAMES):
         path = root / os.fsdecode(odd)
         # Large, and with a mode that the store refuses: so its name is on pages.
@@ -96,9 +97,3 @@ def elf_bomb() -> bytes:
     segment = struct.pack("<IIQQQQQQ", 2, 5, start, start, start, len(dynamic), 0, 8)
     header = identity + struct.pack("<HHIQQQIHHHHHH", *fields)
     return header + load + segment * (headers - 1) + dynamic
-
-
-def _write(path: Path, contents: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(contents)
-    path.chmod(0o755)

@@ -10,6 +10,7 @@ from pathlib import Path
 from mounts import BLOCK, make_image
 from snapcraft_compression_advisor.capture.installed import SnapRoots
 from snapcraft_compression_advisor.capture.mount import mounted
+from trees import fill
 
 APP_YAML = """\
 name: launchy
@@ -97,7 +98,7 @@ def _fill_tree(tree: Path, name: str) -> Path:
     for folder in ("meta", "bin", "data", "lib", "platform"):
         (tree / folder).mkdir(parents=True)
     noise = random.Random(name)
-    (tree / "meta/snap.yaml").write_text(f"name: {name}\nversion: '1'\ntype: base\n")
+    fill(tree, {"meta/snap.yaml": f"name: {name}\nversion: '1'\ntype: base\n"})
     for file in ("data/first", "data/unread", "lib/toolkit", "lib/libc"):
         (tree / file).write_bytes(noise.randbytes(4 * BLOCK))
     if name == "launchy":

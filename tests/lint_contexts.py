@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from analyses import MB, make_analysis
+from analyses import MB, evidence_of, make_analysis
 from payloads import make_payload
-from snapcraft_compression_advisor.advice.evidence import Evidence, Policy, Saving
+from snapcraft_compression_advisor.advice.evidence import Policy, Saving
 from snapcraft_compression_advisor.advice.recommendation import recommend
 from snapcraft_compression_advisor.analysis import Analysis
 from snapcraft_compression_advisor.core.units import Interval
@@ -58,13 +58,8 @@ def make_context(  # noqa: PLR0913 # keywords, each with a default
 
 def judged(analysis: Analysis, declared: str | None, saves: Interval) -> Analysis:
     """Return an analysis with the recommendation that follows from a saving."""
-    evidence = Evidence(
-        declared=declared,
-        xz_bytes=analysis.trial.codecs["xz"].image_bytes,
-        lzo_bytes=analysis.trial.codecs["lzo"].image_bytes,
-        bytes_added=analysis.trial.lzo_less_xz_bytes,
-        savings=[Saving(app="app0", device="nvme-laptop", seconds=saves)],
-    )
+    saving = Saving(app="app0", device="nvme-laptop", seconds=saves)
+    evidence = evidence_of(analysis.trial, [saving], declared=declared)
     return replace(
         analysis,
         payload=replace(analysis.payload, declared_compression=declared),

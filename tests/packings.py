@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 from lint_contexts import make_context
 from snapcraft_compression_advisor.lint.rule import Context
 from snapcraft_compression_advisor.preflight.differences import SNAP_FLAGS
-from snapcraft_compression_advisor.preflight.packing import Packing
+from snapcraft_compression_advisor.preflight.packing import EntryFault, Packing
 from snapcraft_compression_advisor.squashfs.superblock import ABSENT_TABLE, Superblock
 
 _FIELDS = frozenset(each.name for each in fields(Superblock))
@@ -52,3 +52,20 @@ def packed_context(packing: Packing | None, *, snap_type: str = "app") -> Contex
     context = make_context()
     snap = context.snap.model_copy(update={"type": snap_type})
     return replace(context, packing=packing, snap=snap)
+
+
+FAULT = EntryFault(path="bin/tool", text="is odd")
+ODD = make_packing(
+    block_bytes=65_536,
+    flags=0x1,
+    fragment_count=2,
+    compressor_options=b"\1",
+    xattr_table_start=39_950,
+    image_bytes=6 * 1024**3,
+    owners=(FAULT,),
+    modes=(FAULT,),
+    order=FAULT,
+    numbers=FAULT,
+    zeros="bin/tool",
+)
+"""Wrong in all that can be told from how it was packed."""

@@ -7,6 +7,8 @@ import shutil
 from importlib.util import find_spec
 from pathlib import Path
 
+from trees import fill
+
 BLOCK = 128 * 1024
 
 SNAP_YAML = """\
@@ -68,17 +70,13 @@ def add_escape(program: Path, target: Path) -> None:
 
 def fill_launchable(prime: Path) -> Path:
     """Fill a prime directory with apps that read what their scripts say."""
-    (prime / "meta").mkdir(parents=True)
-    (prime / "meta/snap.yaml").write_text(SNAP_YAML)
-    (prime / "bin").mkdir()
-    (prime / "data").mkdir()
+    fill(prime, {"meta/snap.yaml": SNAP_YAML})
     for name, text in SCRIPTS.items():
         lines = "\n".join(line.strip() for line in text.strip().splitlines())
-        (prime / "bin" / name).write_text(f"#!/bin/sh\n{lines}\n")
-        (prime / "bin" / name).chmod(0o755)
+        fill(prime, {f"bin/{name}": f"#!/bin/sh\n{lines}\n"})
     noise = random.Random(3)
     for name in ("first", "middle", "whole", "opened", "unread"):
-        (prime / "data" / name).write_bytes(noise.randbytes(8 * BLOCK + 1000))
+        fill(prime, {f"data/{name}": noise.randbytes(8 * BLOCK + 1000)})
     return prime
 
 

@@ -1,9 +1,20 @@
-"""Deep directories."""
+"""Directories of files, and deep ones."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
+
+
+def fill(root: Path, files: Mapping[str, str | bytes]) -> Path:
+    """Write files below a directory, all of them executable."""
+    for name, content in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        path.chmod(0o755)
+    return root
 
 
 def make_deep(root: Path, depth: int) -> Path:

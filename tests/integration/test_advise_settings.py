@@ -25,6 +25,7 @@ from real_payloads import advisor, snap_pack
 from snapcraft_compression_advisor.cli.main import main
 from snapcraft_compression_advisor.launch.profile import LaunchProfile, read_profile
 from snapcraft_compression_advisor.report.document import schema_text
+from trees import fill
 
 SETTINGS = "compression-advisor.yaml"
 
@@ -288,13 +289,7 @@ def snaps(tmp_path: Path) -> dict[str, Path]:
         "base": {f"{LIBRARIES}/libc.so.6": make_elf() + text[::2]},
     }
     for role, contents in files.items():
-        for path, content in contents.items():
-            file = tmp_path / role / path
-            file.parent.mkdir(parents=True)
-            file.write_bytes(content)
-            file.chmod(0o755)
-        (tmp_path / role / "meta").mkdir()
-        (tmp_path / role / "meta/snap.yaml").write_text(YAML[role])
+        fill(tmp_path / role, {**contents, "meta/snap.yaml": YAML[role]})
     return {role: tmp_path / role for role in files}
 
 
@@ -342,12 +337,12 @@ def test_settings_name_the_other_snaps(snaps: dict[str, Path], tmp_path: Path) -
 
 
 def test_a_platform_snap_is_judged_by_its_consumers(snaps: dict[str, Path]) -> None:
-    text = snaps["app"] / "meta/snap.yaml"
-    other = snaps["app"].with_name("other")
-    (other / "meta").mkdir(parents=True)
-    (other / "usr/bin").mkdir(parents=True)
-    (other / "usr/bin/other").write_bytes(make_elf(needed=("libnone.so",)))
-    (other / "meta/snap.yaml").write_text(text.read_text().replace("hello", "other"))
+    text = YAML["app"].replace("hello", "other")
+    program = make_elf(needed=("libnone.so",))
+    other = fill(
+        snaps["app"].with_name("other"),
+        {"meta/snap.yaml": text, "usr/bin/other": program},
+    )
     found = report(snaps["content"], "--consumer", snaps["app"], "--consumer", other)
     assert [(each.app, each.weight) for each in found.launches] == [
         ("the average consumer", None),

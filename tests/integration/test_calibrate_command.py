@@ -14,12 +14,13 @@ from pathlib import Path
 import pytest
 
 from abilities import OTHER_USER, other_user_can_run
-from mounts import loop_devices_of, mount_points_below
+from mounts import loop_devices_of, mount_points_below, small_disk
 from real_payloads import advisor, interrupt
 from snapcraft_compression_advisor.capture.calibrate import MEMORY
 from snapcraft_compression_advisor.codecs import CODECS
 from snapcraft_compression_advisor.devices.builtin_devices import usual_block_s
 from snapcraft_compression_advisor.devices.device_file import read_device
+from trees import fill
 
 pytestmark = [pytest.mark.slow, pytest.mark.mounts]
 
@@ -32,9 +33,8 @@ def sample(tmp_path: Path) -> Path:
     chance = random.Random(4)
     words = [chance.randbytes(chance.randrange(2, 9)) for _ in range(500)]
     for number in range(6):
-        path = tmp_path / f"sample/share/part-{number}/text.txt"
-        path.parent.mkdir(parents=True)
-        path.write_bytes(b"".join(chance.choices(words, k=150_000)))
+        text = b"".join(chance.choices(words, k=150_000))
+        fill(tmp_path, {f"sample/share/part-{number}/text.txt": text})
     (tmp_path / "sample/noise").write_bytes(chance.randbytes(5 * BLOCK))
     return tmp_path / "sample"
 
@@ -88,31 +88,20 @@ def test_profile_of_this_machine_is_used_by_advise(
 
 
 def test_storage_in_memory_is_said_to_be(sample: Path, storage: Path) -> None:
-    place = storage / "memory"
-    place.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "tmpfs", place], check=True)
-    try:
+    with small_disk(storage / "memory", "size=50%") as place:
         result = advisor("calibrate", *few(sample, place), TMPDIR=str(storage))
         assert list(place.iterdir()) == []
-    finally:
-        subprocess.run(["umount", place], check=True)
-        place.rmdir()
+    place.rmdir()
     assert result.returncode == 0, result.stderr
     assert "Warning: the storage is memory" in result.stderr
     assert "it is in memory, so this isn't the speed of a disk" in result.stdout
 
 
 def test_full_storage_is_a_storage_error(sample: Path, storage: Path) -> None:
-    place = storage / "small"
-    place.mkdir()
-    options = ("-t", "tmpfs", "-o", "size=1m")
-    subprocess.run(["mount", *options, "tmpfs", str(place)], check=True)
-    try:
+    with small_disk(storage / "small", "size=1m") as place:
         result = advisor("calibrate", *few(sample, place), TMPDIR=str(storage))
         assert list(place.iterdir()) == []
-    finally:
-        subprocess.run(["umount", place], check=True)
-        place.rmdir()
+    place.rmdir()
     assert result.returncode == 74, result.stderr
     assert "--storage" in result.stderr
     assert "Traceback" not in result.stderr
@@ -127,9 +116,7 @@ def test_storage_that_is_not_there_is_a_clear_error(
 
 
 def test_sample_of_too_few_blocks_is_no_input(storage: Path, tmp_path: Path) -> None:
-    sample = tmp_path / "tiny"
-    sample.mkdir()
-    (sample / "file").write_text("only one")
+    sample = fill(tmp_path / "tiny", {"file": "only one"})
     result = advisor("calibrate", *few(sample, storage), TMPDIR=str(storage))
     assert result.returncode == 66, result.stderr
     assert "too few distinct blocks: 1 of the 8 needed" in result.stderr

@@ -11,6 +11,7 @@ import pytest
 
 from documents import Document, read_document
 from real_payloads import advisor, fill_prime, interrupt, snap_pack
+from trees import fill
 
 
 def report(*arguments: str | Path, cwd: Path | None = None) -> Document:
@@ -152,9 +153,10 @@ def test_set_without_a_project_fails_before_packing(
 
 
 def test_set_changes_one_line_and_diff_shows_it(tmp_path: Path) -> None:
-    project_file = tmp_path / "snap/snapcraft.yaml"
-    project_file.parent.mkdir()
-    project_file.write_bytes(b"name: x\r\ncompression: 'xz' # old\r\n")
+    name = "snap/snapcraft.yaml"
+    project_file = (
+        fill(tmp_path, {name: "name: x\r\ncompression: 'xz' # old\r\n"}) / name
+    )
     shown = advisor("set", "--compression", "lzo", "--diff", cwd=tmp_path)
     assert "-compression: 'xz' # old" in shown.stdout
     assert "+compression: 'lzo' # old" in shown.stdout

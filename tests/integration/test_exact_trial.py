@@ -21,6 +21,7 @@ from snapcraft_compression_advisor.squashfs.image import Image
 from snapcraft_compression_advisor.trial.exact import run_exact_trial
 from snapcraft_compression_advisor.trial.result import TrialResult
 from stored_block import sizes_of_file
+from trees import fill
 
 
 def run(path: Path) -> TrialResult:
@@ -64,8 +65,7 @@ def test_sizes_are_those_of_snap_pack(
 
 
 def test_small_payload_grows_to_the_size_of_the_smallest_snap(tmp_path: Path) -> None:
-    (tmp_path / "prime/meta").mkdir(parents=True)
-    (tmp_path / "prime/meta/snap.yaml").write_text("name: sample\nversion: '1'\n")
+    fill(tmp_path, {"prime/meta/snap.yaml": "name: sample\nversion: '1'\n"})
     result = run(tmp_path / "prime")
     snap = snap_pack(tmp_path / "prime", tmp_path / "packed", compression="xz")
     assert {size(result, codec) for codec in result.codecs} == {16384}

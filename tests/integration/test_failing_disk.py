@@ -13,7 +13,9 @@ from pathlib import Path
 import pytest
 
 from image_sources import mksquashfs
+from mounts import small_disk
 from snapcraft_compression_advisor.squashfs.image import Image
+from trees import fill
 
 PAD = "# this compresses well\n" * 400
 SNAP_YAML = f"""\
@@ -43,12 +45,9 @@ def disk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return an image of a disk with a project, a prime directory and a snap."""
     place = tmp_path_factory.mktemp("disk")
     prime = place / "disk/prime"
-    (prime / "meta").mkdir(parents=True)
-    (prime / "meta/snap.yaml").write_text(SNAP_YAML)
-    (prime / "run").write_text(f"#!/bin/sh\n{PAD}")
-    (prime / "run").chmod(0o755)
     text = "".join(f"line {number}\n" for number in range(100_000))
-    (prime / "text").write_text(text)
+    run = f"#!/bin/sh\n{PAD}"
+    fill(prime, {"meta/snap.yaml": SNAP_YAML, "run": run, "text": text})
     (place / "disk/snapcraft.yaml").write_text(f"name: sample\ncompression: xz\n{PAD}")
     # What is in the snap isn't compressed, so that the disk's blocks of it are.
     mksquashfs(prime, place / "disk/sample.snap", *OPTIONS, "-noI", "-noD")
@@ -138,15 +137,11 @@ def test_disk_that_cannot_be_read_is_a_storage_error(
 def test_full_scratch_disk_is_a_storage_error(
     words: str, disk: Path, tmp_path: Path
 ) -> None:
-    small = tmp_path / "small"
-    small.mkdir()
-    options = "size=64k,nr_inodes=64"
-    subprocess.run(["mount", "-t", "tmpfs", "-o", options, "x", small], check=True)
-    try:
-        with attached(disk, tmp_path / "root") as root:
-            status, said = run(small, *words.split(), root / "sample.snap")
-    finally:
-        subprocess.run(["umount", small], check=True)
+    with (
+        small_disk(tmp_path / "small", "size=64k,nr_inodes=64") as small,
+        attached(disk, tmp_path / "root") as root,
+    ):
+        status, said = run(small, *words.split(), root / "sample.snap")
     assert status == os.EX_IOERR, said
     assert "space" in said
     assert "TMPDIR" in said

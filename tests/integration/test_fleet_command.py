@@ -26,6 +26,7 @@ from snapcraft_compression_advisor.fleet.bounded import BoundedWorker, Limits, P
 from snapcraft_compression_advisor.fleet.sources import Snap, find_snaps
 from snapcraft_compression_advisor.fleet.task import SnapTask
 from snapcraft_compression_advisor.trial import census
+from trees import fill
 
 if shutil.which("mksquashfs") is None:
     pytest.skip("mksquashfs is not installed", allow_module_level=True)
@@ -236,10 +237,7 @@ def half_noise(length: int) -> bytes:
 
 
 def pack(folder: Path, files: Mapping[str, bytes], codec: str) -> bytes:
-    tree = folder / "tree"
-    for path, content in files.items():
-        (tree / path).parent.mkdir(parents=True, exist_ok=True)
-        (tree / path).write_bytes(content)
+    tree = fill(folder / "tree", files)
     return pack_as_snap(tree, folder / "one.snap", codec=codec).read_bytes()
 
 

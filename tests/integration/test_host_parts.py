@@ -11,15 +11,12 @@ import pytest
 
 from host_damage import PACKAGE
 from host_projects import LZO_PAYS, codecs_of, make_project, project_file, run_host_app
+from trees import fill
 
 
 def make_base(folder: Path, name: str) -> None:
-    (folder / "meta").mkdir(parents=True)
-    (folder / "meta/snap.yaml").write_text(
-        f"name: {name}\nversion: '1'\ntype: base\narchitectures: [amd64]\n"
-    )
-    (folder / "bin").mkdir()
-    shutil.copy("/bin/sh", folder / "bin/sh")
+    text = f"name: {name}\nversion: '1'\ntype: base\narchitectures: [amd64]\n"
+    fill(folder, {"meta/snap.yaml": text, "bin/sh": Path("/bin/sh").read_bytes()})
 
 
 def make_project_with(folder: Path, *, mode: str, base: str) -> Path:

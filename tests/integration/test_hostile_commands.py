@@ -20,7 +20,7 @@ from image_corpus import corpus
 from image_sources import mksquashfs
 from snapcraft_compression_advisor.core.files import remove_tree
 from snapcraft_compression_advisor.core.units import MIB
-from trees import make_deep
+from trees import fill, make_deep
 
 TESTS = Path(__file__).resolve().parents[1]
 DOCUMENTED = {0, 1, 64, 65, 66, 69, 74}
@@ -128,9 +128,7 @@ def test_deep_folders_are_unpacked_packed_and_removed(tmp_path: Path) -> None:
     (tmp_path / "temporary").mkdir()
     deep = tmp_path / "deep.snap"
     with tempfile.TemporaryDirectory(dir="/dev/shm") as memory:
-        root = Path(memory)
-        (root / "meta").mkdir()
-        (root / "meta/snap.yaml").write_text("name: deep\n")
+        root = fill(Path(memory), {"meta/snap.yaml": "name: deep\n"})
         make_deep(root, DEEP)
         mksquashfs(root, deep, "-no-fragments", "-all-root", "-no-xattrs")
         remove_tree(root / "a")
@@ -151,9 +149,8 @@ def test_holes_of_gigabytes_are_not_packed_again(tmp_path: Path) -> None:
 
 
 def test_a_command_that_is_a_hole_of_terabytes_is_refused(tmp_path: Path) -> None:
-    prime = tmp_path / "prime"
-    (prime / "meta").mkdir(parents=True)
-    (prime / "meta/snap.yaml").write_text("name: x\napps: {x: {command: program}}\n")
+    text = "name: x\napps: {x: {command: program}}\n"
+    prime = fill(tmp_path / "prime", {"meta/snap.yaml": text})
     with (prime / "program").open("wb") as program:
         program.truncate(TERABYTES)
     for run in run_all([(str(prime), *COMMANDS)], prime, tmp_path):

@@ -28,6 +28,7 @@ from snapcraft_compression_advisor.capture.mount import mounted
 from snapcraft_compression_advisor.payload.source import open_payload
 from snapcraft_compression_advisor.squashfs.entry import EntryKind, ImageEntry
 from snapcraft_compression_advisor.squashfs.image import Image
+from trees import fill
 
 Pack = Callable[..., Path]
 pytestmark = pytest.mark.skipif(
@@ -184,9 +185,7 @@ def test_devices_and_extended_attributes_are_walked(pack: Pack, tmp_path: Path) 
 
 
 def test_an_image_that_was_appended_to_is_walked(pack: Pack, tmp_path: Path) -> None:
-    more = tmp_path / "more"
-    more.mkdir()
-    (more / "added").write_bytes(text(5000))
+    more = fill(tmp_path / "more", {"added": text(5000)})
     pack()
     with Image.open(pack(root=more)) as image:
         entries = {entry.path: entry for entry in image.walk()}
@@ -215,10 +214,7 @@ def test_compressor_options_are_given_as_they_stand(
 def test_only_what_is_asked_for_is_read(
     pack: Pack, tmp_path: Path, mocker: MockerFixture
 ) -> None:
-    root = tmp_path / "root"
-    root.mkdir()
-    for number in range(20):
-        (root / f"{number}").write_bytes(noise(2**20, number))
+    root = fill(tmp_path / "root", {f"{n}": noise(2**20, n) for n in range(20)})
     path = pack("-no-fragments", "-comp", "lzo", root=root)
     reads = mocker.spy(os, "pread")
 

@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 
 from real_payloads import advisor, snap_pack
+from trees import fill
 
 PROJECT = "name: sample\nbase: core24\nparts: {}\n"
 FORMATS = ("text", "json", "sarif", "github", "gitlab", "junit", "markdown")
@@ -93,8 +94,7 @@ def test_every_format_is_written_and_says_the_same_twice(
 
 def test_fix_makes_what_diff_shows(small_prime: Path) -> None:
     project = small_prime.parent / "snap/snapcraft.yaml"
-    project.parent.mkdir()
-    project.write_text(PROJECT)
+    fill(project.parent, {project.name: PROJECT})
     chosen = ("lint", "prime", "--select", "SCA103", "--fail-on", "info")
     shown = advisor(*chosen, "--diff", cwd=small_prime.parent)
     assert project.read_text() == PROJECT

@@ -17,6 +17,7 @@ import pytest
 from component_payloads import fill_component, pack_component
 from image_sources import pack_as_snap
 from real_payloads import advisor, snap_pack
+from trees import fill
 
 TIGHT = "max-image-size: 100kB\n"
 
@@ -200,13 +201,9 @@ def make_snap(
     folder: Path, name: str, library: str, contents: bytes, *, kind: str = "app"
 ) -> Path:
     """Return the directory of a snap that ships one library."""
-    (folder / PLACE).mkdir(parents=True)
-    (folder / PLACE / library).write_bytes(contents)
-    (folder / "meta").mkdir()
     base = "none" if kind == "base" else "core24"
     text = f"name: {name}\nversion: '1'\nbase: {base}\ntype: {kind}\n"
-    (folder / "meta/snap.yaml").write_text(text)
-    return folder
+    return fill(folder, {"meta/snap.yaml": text, f"{PLACE}/{library}": contents})
 
 
 def packed(folder: Path) -> Path:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from documents import Document, read_document
+from mounts import small_disk
 from real_payloads import advisor, interrupt, snap_pack
 from snapcraft_compression_advisor.codecs import CODECS
 
@@ -98,14 +98,9 @@ def test_images_in_memory_are_said_to_be(
     small_prime: Path, profile: Path, scratch: Path
 ) -> None:
     options = ("--launch-profile", str(profile), "--runs", "1", "--codec", "none")
-    place = scratch / "memory"
-    place.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "tmpfs", place], check=True)
-    try:
+    with small_disk(scratch / "memory", "size=50%") as place:
         report = measured(small_prime, *options, scratch=place)
-    finally:
-        subprocess.run(["umount", place], check=True)
-        place.rmdir()
+    place.rmdir()
     assert report.storage == "memory"
 
 
@@ -149,19 +144,13 @@ def test_profile_of_another_payload_is_bad_data(
 def test_full_disk_is_a_storage_error(
     small_prime: Path, profile: Path, scratch: Path, codec: str
 ) -> None:
-    place = scratch / "small"
-    place.mkdir()
-    options = ("-t", "tmpfs", "-o", "size=200k")
-    subprocess.run(["mount", *options, "tmpfs", str(place)], check=True)
-    try:
+    with small_disk(scratch / "small", "size=200k") as place:
         result = advisor(
             "measure", small_prime, "--launch-profile", profile, "--codec", codec,
             TMPDIR=str(place),
         )  # fmt: skip
         left = list(place.iterdir())
-    finally:
-        subprocess.run(["umount", place], check=True)
-        place.rmdir()
+    place.rmdir()
     assert result.returncode == 74, result.stderr
     assert "Traceback" not in result.stderr
     assert "larger disk with TMPDIR" in result.stderr

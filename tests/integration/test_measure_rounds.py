@@ -30,6 +30,7 @@ from snapcraft_compression_advisor.capture.page_cache import storage_of
 from snapcraft_compression_advisor.capture.samples import RunTime
 from snapcraft_compression_advisor.core.errors import ToolError
 from snapcraft_compression_advisor.payload.source import open_payload
+from trees import fill
 
 pytestmark = [pytest.mark.mounts, pytest.mark.bubblewrap]
 
@@ -38,9 +39,7 @@ pytestmark = [pytest.mark.mounts, pytest.mark.bubblewrap]
 def prime(tmp_path: Path) -> Path:
     directory = fill_tree(tmp_path / "prime")
     (directory / "fifo").unlink()
-    (directory / "meta").mkdir()
-    (directory / "meta/snap.yaml").write_text("name: sample\nversion: '1'\n")
-    return directory
+    return fill(directory, {"meta/snap.yaml": "name: sample\nversion: '1'\n"})
 
 
 @pytest.fixture(autouse=True)

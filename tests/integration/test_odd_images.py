@@ -12,6 +12,7 @@ import pytest
 from elf_files import make_elf
 from image_sources import mksquashfs
 from snapcraft_compression_advisor.cli.main import main
+from trees import fill
 
 SNAP_YAML = b"""\
 name: odd
@@ -75,14 +76,9 @@ def pack(folder: Path, options: tuple[str, ...], others: Mapping[str, bytes]) ->
         **{name: b"!<arch>\n" + chance.randbytes(200_000) for name in NEEDLESS},
         **others,
     }
-    for name, content in files.items():
-        path = folder / "prime" / name
-        if content:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
-            path.chmod(0o755)
+    prime = fill(folder / "prime", {name: files[name] for name in files if files[name]})
     options = ("-noappend", "-all-root", "-no-xattrs", *options)
-    return mksquashfs(folder / "prime", folder / "odd.snap", *options)
+    return mksquashfs(prime, folder / "odd.snap", *options)
 
 
 @pytest.mark.parametrize("name", ODD)

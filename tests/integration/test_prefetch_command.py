@@ -26,6 +26,7 @@ from snapcraft_compression_advisor.prefetch.program import (
     add_to_command_chain,
     compile_program,
 )
+from trees import fill
 
 pytestmark = [
     pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler"),
@@ -135,14 +136,12 @@ def test_snap_trimmed_and_with_the_program_passes_the_check_of_the_store(
     tmp_path: Path,
 ) -> None:
     prime = fill_launchable(tmp_path / "prime")
-    header = prime / "usr/include/idle.h"
-    header.parent.mkdir(parents=True)
-    header.write_text("int idle;\n" * 900)
+    fill(prime, {"usr/include/idle.h": "int idle;\n" * 900})
     trimmed = advisor("trim", prime, "--format", "json")
     (group,) = json.loads(trimmed.stdout)["groups"]
     for name in group["files"]:
         (prime / name).unlink()
-    header.parent.rmdir()
+    (prime / "usr/include").rmdir()
     before = {path: path.read_bytes() for path in prime.rglob("*") if path.is_file()}
     profile = write_profile(tmp_path / "launch.json")
     ran = advisor("prefetch", prime, "--launch-profile", profile, "--write", prime)

@@ -18,6 +18,7 @@ from snapcraft_compression_advisor.core.errors import StorageError, ToolError
 from snapcraft_compression_advisor.preflight.resquash import needed_bytes, resquash
 from snapcraft_compression_advisor.squashfs.image import Image
 from store_images import SNAP_OPTIONS, write_store_tree
+from trees import fill
 
 pytestmark = [pytest.mark.slow, pytest.mark.users]
 
@@ -78,11 +79,8 @@ def test_prime_directory_has_nothing_to_pack_again(small_prime: Path) -> None:
 def slow_snap(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a snap that takes xz some seconds."""
     directory = tmp_path_factory.mktemp("slow")
-    tree = directory / "tree"
-    (tree / "meta").mkdir(parents=True)
-    (tree / "meta/snap.yaml").write_text(SNAP_YAML)
-    for number in range(6):
-        (tree / f"{number}").write_bytes(noise(1_000_000, number) + text(50_000))
+    parts = {f"{n}": noise(1_000_000, n) + text(50_000) for n in range(6)}
+    tree = fill(directory / "tree", {"meta/snap.yaml": SNAP_YAML, **parts})
     mksquashfs(tree, directory / "slow.snap", *SNAP_OPTIONS, "-comp", "xz")
     return directory / "slow.snap"
 

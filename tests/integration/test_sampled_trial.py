@@ -30,6 +30,7 @@ from snapcraft_compression_advisor.trial.result import (
     metadata_bytes,
 )
 from snapcraft_compression_advisor.trial.sampled import run_sampled_trial
+from trees import fill
 
 pytestmark = pytest.mark.slow
 
@@ -61,9 +62,7 @@ def exact(path: Path) -> TrialResult:
 
 
 def make_prime(root: Path) -> Path:
-    (root / "meta").mkdir(parents=True)
-    (root / "meta/snap.yaml").write_text(SNAP_YAML)
-    return root
+    return fill(root, {"meta/snap.yaml": SNAP_YAML})
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from trees import fill
+
 SCRIPTS = Path(__file__).parents[2] / "script"
 SIMULATED = """\
 Inst libpython3.11 [3.11.2-1] (3.11.2-6 Debian:12/stable [amd64])
@@ -32,11 +34,8 @@ def run(
 
 def programs(directory: Path, **texts: str) -> str:
     """Make programs that are found first, and return the PATH."""
-    directory.mkdir()
-    for name, text in texts.items():
-        program = directory / name.replace("_", "-")
-        program.write_text(f"#!/bin/sh\n{text}\n")
-        program.chmod(0o755)
+    files = {name.replace("_", "-"): f"#!/bin/sh\n{texts[name]}\n" for name in texts}
+    fill(directory, files)
     return f"{directory}:{os.environ['PATH']}"
 
 

@@ -19,6 +19,7 @@ from snapcraft_compression_advisor.preflight.packing import inspect_packing
 from snapcraft_compression_advisor.preflight.resquash import Resquash, resquash
 from snapcraft_compression_advisor.squashfs.image import Image
 from store_images import SNAP_OPTIONS, STORE_IMAGES, StoreImage, write_store_tree
+from trees import fill
 
 STORE_RULES = [
     rule for rule in ALL_RULES if rule.id[:4] == "SCA5" or rule.id == "SCA402"
@@ -102,9 +103,8 @@ def test_sorted_image_is_told_by_the_place_of_its_data(
 
 
 def test_image_that_was_appended_to_is_told(tree: Path, tmp_path: Path) -> None:
-    image, more = tmp_path / "image", tmp_path / "more"
-    more.mkdir()
-    (more / "a new file").write_text("new" * 1000)
+    image = tmp_path / "image"
+    more = fill(tmp_path / "more", {"a new file": "new" * 1000})
     mksquashfs(tree, image, *SNAP_OPTIONS, "-comp", "xz")
     mksquashfs(more, image, *SNAP_OPTIONS[1:])
     assert "SCA509" in fired(findings(image))

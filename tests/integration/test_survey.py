@@ -20,6 +20,7 @@ from snapcraft_compression_advisor.payload.source import open_payload
 from snapcraft_compression_advisor.payload.survey import Survey, take_survey
 from snapcraft_compression_advisor.squashfs.image import Image
 from snapcraft_compression_advisor.trial.sampled import run_sampled_trial
+from trees import fill
 
 SNAP_YAML = "name: sample\nbase: bare\n"
 SITE = f"lib/python3.{sys.version_info.minor}/site-packages"
@@ -28,9 +29,7 @@ MODIFIED_S = 1_700_000_000
 
 def make_prime(root: Path, files: Mapping[str, bytes]) -> Path:
     """Fill a prime directory; nothing in it changed since the same second."""
-    for path, contents in {"meta/snap.yaml": SNAP_YAML.encode(), **files}.items():
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_bytes(contents)
+    fill(root, {"meta/snap.yaml": SNAP_YAML, **files})
     set_times(root)
     return root
 

@@ -10,6 +10,7 @@ import pytest
 
 from real_launches import add_escape, fill_launchable
 from real_payloads import advisor
+from trees import fill
 
 pytestmark = [pytest.mark.slow, pytest.mark.bubblewrap]
 SNAP_YAML = """\
@@ -46,17 +47,16 @@ exit 0
 def prime(tmp_path: Path) -> Path:
     """Return a payload of which an app reads what looks needless."""
     payload = fill_launchable(tmp_path / "prime")
-    (payload / "meta/snap.yaml").write_text(SNAP_YAML)
-    (payload / "usr/lib").mkdir(parents=True)
-    for name in ("needed", "idle"):
-        (payload / f"usr/lib/{name}.a").write_bytes(b"!<arch>\n" + bytes(300_000))
-    manual = payload / "usr/share/man/man1/launchy.1"
-    manual.parent.mkdir(parents=True)
-    manual.write_bytes(random.Random(1).randbytes(50_000))
-    for name, text in (("hidden", HIDDEN), ("broken", "#!/bin/sh\nexit 3\n")):
-        (payload / "bin" / name).write_text(text)
-        (payload / "bin" / name).chmod(0o755)
-    return payload
+    archive = b"!<arch>\n" + bytes(300_000)
+    files: dict[str, str | bytes] = {
+        "meta/snap.yaml": SNAP_YAML,
+        "usr/lib/needed.a": archive,
+        "usr/lib/idle.a": archive,
+        "usr/share/man/man1/launchy.1": random.Random(1).randbytes(50_000),
+        "bin/hidden": HIDDEN,
+        "bin/broken": "#!/bin/sh\nexit 3\n",
+    }
+    return fill(payload, files)
 
 
 def test_group_that_an_app_needs_is_taken_back(prime: Path, tmp_path: Path) -> None:
@@ -125,9 +125,7 @@ def test_event_of_the_policy_ends_a_service_that_goes_on(tmp_path: Path) -> None
     prime = fill_launchable(tmp_path / "prime")
     text = SNAP_YAML.partition("apps:")[0] + "apps: {launchy: {command: bin/slow}}\n"
     (prime / "meta/snap.yaml").write_text(text)
-    header = prime / "usr/include/idle.h"
-    header.parent.mkdir(parents=True)
-    header.write_bytes(random.Random(2).randbytes(9_000))
+    fill(prime, {"usr/include/idle.h": random.Random(2).randbytes(9_000)})
     (tmp_path / "compression-advisor.yaml").write_text(
         "record: {app: launchy, until: 'output:sleeping'}\n"
     )
@@ -170,17 +168,12 @@ def test_apps_see_their_content_snap(tmp_path: Path) -> None:
     apps = "apps: {launchy: {command: bin/reader}}\n"
     (prime / "meta/snap.yaml").write_text(f"{head}plugs: {{shown: {plug}}}\n{apps}")
     (prime / "shown").mkdir()
-    (prime / "bin/reader").write_text("#!/bin/sh\nexec cat $SNAP/shown/text\n")
-    (prime / "bin/reader").chmod(0o755)
-    header = prime / "usr/include/idle.h"
-    header.parent.mkdir(parents=True)
-    header.write_bytes(random.Random(2).randbytes(9_000))
-    content = tmp_path / "shown"
-    (content / "meta").mkdir(parents=True)
-    (content / "meta/snap.yaml").write_text(
-        "name: shown\nversion: '1'\nslots: {shown: {interface: content, read: [/]}}\n"
-    )
-    (content / "text").write_text("from the content snap\n")
+    header = random.Random(2).randbytes(9_000)
+    reader = "#!/bin/sh\nexec cat $SNAP/shown/text\n"
+    fill(prime, {"bin/reader": reader, "usr/include/idle.h": header})
+    slots = "slots: {shown: {interface: content, read: [/]}}"
+    shown = {"meta/snap.yaml": f"name: shown\nversion: '1'\n{slots}\n"}
+    content = fill(tmp_path / "shown", {**shown, "text": "from the content snap\n"})
     for options, starts in (((), False), (("--content", content), True)):
         ran = advisor(
             "trim", prime, "--prove", "--format", "json", *options,

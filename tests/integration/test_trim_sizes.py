@@ -15,6 +15,7 @@ from real_payloads import advisor, snap_pack
 from snapcraft_compression_advisor.squashfs.entry import SUPERBLOCK_BYTES
 from snapcraft_compression_advisor.squashfs.superblock import parse_superblock
 from snapcraft_compression_advisor.trial.result import PADDING_BYTES
+from trees import fill
 
 pytestmark = pytest.mark.slow
 
@@ -37,9 +38,8 @@ def test_predicted_saving_is_that_of_packed_images(tmp_path: Path, pages: int) -
     chance = random.Random(1)
     words = [chance.randbytes(4).hex() for _ in range(2000)]
     for number in range(pages):
-        page = prime / f"usr/share/doc/package-{number}/changelog"
-        page.parent.mkdir(parents=True)
-        page.write_text(" ".join(chance.choices(words, k=chance.randrange(2000))))
+        text = " ".join(chance.choices(words, k=chance.randrange(2000)))
+        fill(prime, {f"usr/share/doc/package-{number}/changelog": text})
     used_before, before = packed_bytes(prime, tmp_path / "before")
     ran = advisor("trim", prime, "--format", "json")
     assert ran.returncode == 0, ran.stderr
@@ -60,8 +60,7 @@ def test_an_image_of_the_legacy_codec_has_a_report(
     command: str, tmp_path: Path
 ) -> None:
     prime, image = fill_launchable(tmp_path / "prime"), tmp_path / "x.snap"
-    (prime / "usr/share/doc/package").mkdir(parents=True)
-    (prime / "usr/share/doc/package/changelog").write_text("text\n" * 2000)
+    fill(prime, {"usr/share/doc/package/changelog": "text\n" * 2000})
     mksquashfs(prime, image, "-comp", "lzma", "-no-fragments", "-all-root")
     ran = advisor(command, image, "--format", "json")
     assert ran.returncode in {0, 1}, ran.stderr

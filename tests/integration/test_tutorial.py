@@ -18,6 +18,7 @@ from doc_commands import (
 )
 from image_sources import pack_as_snap
 from real_payloads import advisor, fill_prime
+from trees import fill
 
 BOOKWORM = "VERSION_CODENAME=bookworm" in Path("/etc/os-release").read_text()
 """Where the tutorial's output was made; another Python may decide otherwise."""
@@ -34,13 +35,8 @@ pytestmark = [
 @pytest.fixture
 def path_with_advisor(tmp_path: Path) -> str:
     """Return a PATH on which the advisor is found."""
-    folder = tmp_path / "on-path"
-    folder.mkdir()
-    program = folder / "compression-advisor"
-    program.write_text(
-        f'#!/bin/sh\nexec {sys.executable} -m snapcraft_compression_advisor "$@"\n'
-    )
-    program.chmod(0o755)
+    text = f'#!/bin/sh\nexec {sys.executable} -m snapcraft_compression_advisor "$@"\n'
+    folder = fill(tmp_path / "on-path", {"compression-advisor": text})
     return f"{folder}:{os.environ['PATH']}"
 
 

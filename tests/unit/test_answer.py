@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from analyses import make_analysis
+from analyses import evidence_of, make_analysis
 from builds import make_difference
 from goldens import assert_golden
 from lint_reports import (
@@ -48,14 +48,8 @@ MOST_LINES = {"change": 16, "keep": 9, "no-benefit": 9, "undecided": 12}
 def judged(policy: Policy, *, declared: str | None = "xz") -> Analysis:
     """Return the analysis of the calculator by a policy."""
     analysis = make_analysis()
-    codecs = analysis.trial.codecs
-    evidence = Evidence(
-        declared=declared,
-        xz_bytes=codecs["xz"].image_bytes,
-        lzo_bytes=codecs["lzo"].image_bytes,
-        bytes_added=analysis.trial.lzo_less_xz_bytes,
-        savings=[saving for launch in analysis.launches for saving in launch.savings()],
-    )
+    savings = [saving for launch in analysis.launches for saving in launch.savings()]
+    evidence = evidence_of(analysis.trial, savings, declared=declared)
     return replace(
         analysis,
         payload=replace(analysis.payload, declared_compression=declared),

@@ -27,6 +27,7 @@ from snapcraft_compression_advisor.payload.source import (
     DirectoryPayload,
     component_name,
 )
+from trees import fill
 
 
 @pytest.fixture
@@ -37,9 +38,7 @@ def payload(tmp_path: Path) -> DirectoryPayload:
         with (tmp_path / name / "file").open("wb") as file:
             file.write(name.encode())
             file.truncate(1_000_000)
-    (tmp_path / "prime/meta").mkdir()
-    (tmp_path / "prime/meta/snap.yaml").write_text("name: x\n")
-    return DirectoryPayload(tmp_path / "prime")
+    return DirectoryPayload(fill(tmp_path / "prime", {"meta/snap.yaml": "name: x\n"}))
 
 
 def swap(payload: DirectoryPayload) -> None:

@@ -45,6 +45,7 @@ from snapcraft_compression_advisor.devices.device import (
     block_seconds,
 )
 from timed_blocks import COSTS_S, FILL_S, make_blocks
+from trees import fill
 
 BLOCK = 128 * 1024
 
@@ -52,9 +53,7 @@ BLOCK = 128 * 1024
 def fill_sample(directory: Path) -> Path:
     """Fill a directory with a program, a text and a file of another kind."""
     for name in ("lib/a/libx.so.1", "share/doc/x/page.html", "share/data/blob"):
-        path = directory / name
-        path.parent.mkdir(parents=True)
-        path.write_bytes(name.encode() * 20_000)
+        fill(directory, {name: name * 20_000})
     (directory / "share/data/empty").touch()
     (directory / "share/data/link").symlink_to("blob")
     return directory
@@ -75,8 +74,7 @@ def test_order_of_the_disk_does_not_change_the_sample(
     tmp_path: Path, mocker: MockerFixture
 ) -> None:
     for name in "abcdefgh":
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "file").write_text(name)
+        fill(tmp_path, {f"{name}/file": name})
     places = choose_sample(tmp_path, 30)
     entries = list(os.walk(tmp_path))
     top, directories, names = entries[0]

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from analyses import make_analysis
+from analyses import evidence_of, make_analysis
+from evidences import make_evidence
 from lint_contexts import edited, found_by, make_context, make_project
 from payloads import MemoryPayload, make_payload
-from snapcraft_compression_advisor.advice.evidence import Evidence, Policy, Saving
+from snapcraft_compression_advisor.advice.evidence import Policy, Saving
 from snapcraft_compression_advisor.advice.recommendation import recommend
 from snapcraft_compression_advisor.cli.subject import find_project
 from snapcraft_compression_advisor.core.errors import BadDataError, UsageError
@@ -54,13 +55,10 @@ def context_of(
 ) -> Context:
     """Return what rules look at in a component that no launch reads."""
     analysis = make_analysis()
-    evidence = Evidence(
-        declared=codec,
-        xz_bytes=analysis.trial.codecs["xz"].image_bytes,
-        lzo_bytes=analysis.trial.codecs["lzo"].image_bytes,
-        bytes_added=added or analysis.trial.lzo_less_xz_bytes,
-        launched=False,
+    trial = replace(
+        analysis.trial, lzo_less_xz_bytes=added or analysis.trial.lzo_less_xz_bytes
     )
+    evidence = replace(evidence_of(trial, [], declared=codec), launched=False)
     analysis = replace(
         analysis,
         payload=replace(analysis.payload, declared_compression=codec),
@@ -199,32 +197,23 @@ def test_a_component_of_another_snap_has_another_project(tmp_path: Path) -> None
     assert find_project(payload, tmp_path) is not None
 
 
-def evidence_of(declared: str, added: Interval, saved: Interval) -> Evidence:
-    return Evidence(
-        declared=declared,
-        xz_bytes=Interval.exactly(1e7),
-        lzo_bytes=added.map(lambda each: each + 1e7),
-        bytes_added=added,
-        savings=[Saving(app="all of it", device="nvme-laptop", seconds=saved)],
-        reader_known=False,
-    )
-
-
 @pytest.mark.parametrize(
     ("declared", "added", "saved", "verdict", "compression"),
     [
-        ("lzo", 3e6, 1.5, "undecided", "lzo"),
-        ("xz", 3e6, 1.5, "undecided", "xz"),
-        ("lzo", 3e6, 0.01, "change", "xz"),
-        ("xz", 3e6, 0.01, "no-benefit", "xz"),
+        ("lzo", 3, 1.5, "undecided", "lzo"),
+        ("xz", 3, 1.5, "undecided", "xz"),
+        ("lzo", 3, 0.01, "change", "xz"),
+        ("xz", 3, 0.01, "no-benefit", "xz"),
         ("lzo", 0, 0, "no-benefit", "lzo"),
     ],
 )
 def test_an_unknown_reader_decides_only_what_is_the_same_for_all_and_none(
     declared: str, added: float, saved: float, verdict: str, compression: str
 ) -> None:
-    figures = Interval.exactly(added), Interval.exactly(saved)
-    advice = recommend(evidence_of(declared, *figures), Policy())
+    seconds = Interval.exactly(saved)
+    saving = Saving(app="all of it", device="nvme-laptop", seconds=seconds)
+    evidence = make_evidence(saving, declared=declared, added_mb=added)
+    advice = recommend(replace(evidence, reader_known=False), Policy())
     assert (advice.verdict, advice.compression) == (verdict, compression)
 
 

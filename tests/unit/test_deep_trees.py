@@ -19,7 +19,7 @@ from snapcraft_compression_advisor.core.scratch import (
 )
 from snapcraft_compression_advisor.payload.inventory import Entry
 from snapcraft_compression_advisor.payload.source import Payload, open_payload
-from trees import make_deep
+from trees import fill, make_deep
 
 BEYOND_PATH_MAX = 5000
 WITHIN_PATH_MAX = 1500  # more than Python recurses
@@ -45,9 +45,7 @@ def test_removing_a_tree_doesnt_recurse(memory: Path) -> None:
 
 
 def test_unreadable_directories_are_removed(tmp_path: Path) -> None:
-    tree = tmp_path / "tree"
-    (tree / "closed/inner").mkdir(parents=True)
-    (tree / "closed/inner/file").touch()
+    tree = fill(tmp_path / "tree", {"closed/inner/file": ""})
     (tree / "closed/inner").chmod(0)
     (tree / "closed").chmod(0)
     remove_tree(tree)
@@ -69,9 +67,7 @@ def test_links_are_removed_and_not_followed(tmp_path: Path) -> None:
 
 
 def test_immutable_files_are_removed(tmp_path: Path) -> None:
-    tree = tmp_path / "tree"
-    (tree / "folder").mkdir(parents=True)
-    (tree / "folder/file").touch()
+    tree = fill(tmp_path / "tree", {"folder/file": ""})
     protect = ("chattr", "+i", tree / "folder/file", tree / "folder")
     if subprocess.run(protect, capture_output=True, check=False).returncode:
         pytest.skip("this user or file system doesn't have immutable files")

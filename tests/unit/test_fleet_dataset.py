@@ -26,6 +26,7 @@ from snapcraft_compression_advisor.fleet.dataset import (
     part_files,
 )
 from snapcraft_compression_advisor.fleet.sources import Snap
+from trees import fill
 
 
 def names(root: Path) -> list[str]:
@@ -201,9 +202,7 @@ def test_a_full_disk_leaves_what_is_there(
 
 def test_only_rows_of_the_latest_version_are_read(tmp_path: Path) -> None:
     for version in ("0.9.0", "0.10.0"):
-        folder = tmp_path / f"advisor_version={version}"
-        folder.mkdir()
-        (folder / "part-1.parquet").touch()
+        fill(tmp_path, {f"advisor_version={version}/part-1.parquet": b""})
     assert [file.parent.name for file in part_files(tmp_path)] == [
         "advisor_version=0.10.0"
     ]

@@ -30,15 +30,13 @@ from snapcraft_compression_advisor.fleet.task import (
     identity_of,
     profiles_of,
 )
+from trees import fill
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Path:
-    for name in ("b.snap", "a.snap", "a.txt", "deep/c.comp", "deep/d.iso"):
-        path = tmp_path / "store" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(b"1234")
-    return tmp_path / "store"
+    names = ("b.snap", "a.snap", "a.txt", "deep/c.comp", "deep/d.iso")
+    return fill(tmp_path / "store", dict.fromkeys(names, b"1234"))
 
 
 def found(store: Path, *sources: object) -> list[str]:

@@ -31,6 +31,7 @@ from snapcraft_compression_advisor_plugin import (
     may_enforce,
     refuse,
 )
+from trees import fill
 
 
 @pytest.fixture(autouse=True)
@@ -168,8 +169,7 @@ def test_settings_that_cannot_be_read_may_say_enforce(
     tmp_path: Path, folder: str, name: str
 ) -> None:
     assert not may_enforce(tmp_path, {})
-    (tmp_path / folder).mkdir(parents=True, exist_ok=True)
-    (tmp_path / folder / name).write_text("# nothing yet\n")
+    fill(tmp_path / folder, {name: "# nothing yet\n"})
     assert may_enforce(tmp_path, {})
 
 

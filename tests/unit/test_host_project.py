@@ -22,6 +22,7 @@ from snapcraft_compression_advisor.payload.source import (
     component_name,
 )
 from snapcraft_compression_advisor.settings.load import PLUGIN, SETTINGS
+from trees import fill
 
 
 def test_a_folder_without_a_project_says_nothing(tmp_path: Path) -> None:
@@ -31,8 +32,7 @@ def test_a_folder_without_a_project_says_nothing(tmp_path: Path) -> None:
 
 
 def test_the_project_file_is_named_as_people_do(tmp_path: Path) -> None:
-    (tmp_path / "snap").mkdir()
-    (tmp_path / "snap" / "snapcraft.yaml").write_text("name: hello\ncompression: lzo\n")
+    fill(tmp_path, {"snap/snapcraft.yaml": "name: hello\ncompression: lzo\n"})
     project = read_host_project(tmp_path)
     assert project.file == tmp_path / "snap" / "snapcraft.yaml"
     assert project.says is not None
@@ -76,8 +76,7 @@ def test_what_is_no_project_has_no_parts(document: dict[str, object]) -> None:
 
 
 def test_a_component_is_named_by_its_metadata(tmp_path: Path) -> None:
-    (tmp_path / "meta").mkdir()
-    (tmp_path / "meta" / "component.yaml").write_text("component: hello+more\n")
+    fill(tmp_path, {"meta/component.yaml": "component: hello+more\n"})
     assert component_name(tmp_path) == "more"
 
 
@@ -85,8 +84,7 @@ def test_a_component_is_named_by_its_metadata(tmp_path: Path) -> None:
     "text", ["component: hello", "component: hello+", "- a", "a: ["]
 )
 def test_metadata_that_names_no_component_is_refused(tmp_path: Path, text: str) -> None:
-    (tmp_path / "meta").mkdir()
-    (tmp_path / "meta" / "component.yaml").write_text(text)
+    fill(tmp_path, {"meta/component.yaml": text})
     with pytest.raises(BadDataError):
         component_name(tmp_path)
 

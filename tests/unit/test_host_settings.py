@@ -30,6 +30,7 @@ from snapcraft_compression_advisor.settings.load import (
     overlay,
     setting,
 )
+from trees import fill
 
 PROFILE = '{"schema": 1, "source": "residency", "app": "hello", "files": []}'
 
@@ -64,16 +65,14 @@ def test_without_any_the_advisor_advises(tmp_path: Path) -> None:
 def test_the_file_is_in_the_project_or_beside_its_snapcraft_yaml(
     tmp_path: Path, place: str, name: str
 ) -> None:
-    (tmp_path / place).mkdir(parents=True, exist_ok=True)
-    (tmp_path / place / name).write_text("mode: enforce\nreport: advice.txt\n")
+    fill(tmp_path / place, {name: "mode: enforce\nreport: advice.txt\n"})
     settings = read_settings(tmp_path, {}, {})
     assert settings.policy.mode == "enforce"
     assert settings.policy.report == str(tmp_path / place / "advice.txt")
 
 
 def test_two_files_are_an_error(tmp_path: Path) -> None:
-    (tmp_path / "snap").mkdir()
-    (tmp_path / "snap" / "compression-advisor.yml").write_text("mode: enforce\n")
+    fill(tmp_path, {"snap/compression-advisor.yml": "mode: enforce\n"})
     with pytest.raises(SettingsError, match="several policy files") as raised:
         read(tmp_path, file="mode: advise\n")
     assert "snap/compression-advisor.yml" in str(raised.value)
@@ -90,18 +89,16 @@ def test_two_files_are_an_error(tmp_path: Path) -> None:
     ],
 )
 def test_what_looks_like_the_file_elsewhere_is_found(tmp_path: Path, name: str) -> None:
-    for each in ("snap/snapcraft.yaml", "snap/compression-advisor.yaml", name):
-        (tmp_path / each).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / each).write_text("")
+    names = ("snap/snapcraft.yaml", "snap/compression-advisor.yaml", name)
+    fill(tmp_path, dict.fromkeys(names, ""))
     assert ignored_policy_files(tmp_path) == [tmp_path / name]
 
 
 def test_what_a_pack_does_not_read_is_one_warning(
     tmp_path: Path, emitter: RecordingEmitter
 ) -> None:
-    for each in ("snap/snapcraft.yaml", "config/compression-advisor.yml"):
-        (tmp_path / each).parent.mkdir(parents=True)
-        (tmp_path / each).write_text("mode: enforce\n" if "config" in each else "")
+    elsewhere = {"config/compression-advisor.yml": "mode: enforce\n"}
+    fill(tmp_path, {"snap/snapcraft.yaml": "", **elsewhere})
     advisor = Advisor(project_dir=tmp_path)
     assert [advisor.settings.policy.mode for _ in range(2)] == ["advise"] * 2
     said = [each.args[1] for each in emitter.interactions if each.args[0] == "progress"]
@@ -121,11 +118,9 @@ def test_a_policy_is_looked_for_behind_no_link(link: str, tmp_path: Path) -> Non
 
 
 def test_a_broken_property_has_its_line(tmp_path: Path) -> None:
-    (tmp_path / "snap").mkdir()
-    (tmp_path / "snap" / "snapcraft.yaml").write_text(
-        "parts:\n  ours:\n    plugin: compression-advisor\n"
-        "    compression-advisor-mode: aply\n"
-    )
+    text = "parts:\n  ours:\n    plugin: compression-advisor\n"
+    text += "    compression-advisor-mode: aply\n"
+    fill(tmp_path, {"snap/snapcraft.yaml": text})
     with pytest.raises(SettingsError) as raised:
         read(tmp_path, part={"compression-advisor-mode": "aply"})
     said = "snap/snapcraft.yaml:4: compression-advisor-mode of part ours: "

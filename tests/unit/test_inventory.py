@@ -40,6 +40,7 @@ from snapcraft_compression_advisor.payload.source import (
     named_payloads,
 )
 from snapcraft_compression_advisor.squashfs.entry import EntryKind
+from trees import fill
 
 
 @pytest.mark.parametrize("name", [".git", "CVS", "{arch}", ".snapignore", "DEBIAN"])
@@ -120,8 +121,7 @@ BLOCK = 128 * 1024
 
 
 def test_every_kind_of_entry_is_listed(tmp_path: Path) -> None:
-    (tmp_path / "dir").mkdir()
-    (tmp_path / "dir/file").write_bytes(b"12345")
+    fill(tmp_path, {"dir/file": b"12345"})
     (tmp_path / "link").symlink_to("./dir//file")
     os.mkfifo(tmp_path / "fifo")
     with socket.socket(socket.AF_UNIX) as listener:
@@ -141,8 +141,7 @@ def test_every_kind_of_entry_is_listed(tmp_path: Path) -> None:
 def test_links_out_of_the_root_are_listed_and_not_followed(tmp_path: Path) -> None:
     root = tmp_path / "prime"
     root.mkdir()
-    (tmp_path / "secret").mkdir()
-    (tmp_path / "secret/file").write_bytes(b"x")
+    fill(tmp_path, {"secret/file": b"x"})
     (root / "out").symlink_to(tmp_path / "secret")
     (root / "loop").symlink_to("loop")
     assert list(scan_directory(root).entries) == ["loop", "out"]
@@ -256,8 +255,7 @@ def test_equal_contents_are_laid_out_once() -> None:
 
 
 def test_hard_links_share_their_blocks_and_holes_are_known(tmp_path: Path) -> None:
-    (tmp_path / "meta").mkdir()
-    (tmp_path / "meta/snap.yaml").write_text("name: x")
+    fill(tmp_path, {"meta/snap.yaml": "name: x"})
     with (tmp_path / "sparse").open("wb") as file:
         file.seek(5 * BLOCK)
         file.write(b"x" * BLOCK)

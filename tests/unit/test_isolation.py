@@ -36,6 +36,7 @@ from snapcraft_compression_advisor.capture.start import (
 )
 from snapcraft_compression_advisor.core.errors import ToolError
 from snapcraft_compression_advisor.payload.source import DirectoryPayload
+from trees import fill
 
 pytestmark = pytest.mark.users
 
@@ -52,12 +53,8 @@ LAYOUT = {
 
 @pytest.fixture
 def prime(tmp_path: Path) -> Path:
-    payload = tmp_path / "prime"
-    (payload / "meta").mkdir(parents=True)
-    (payload / "meta/snap.yaml").write_text("name: sample\n")
-    (payload / "data").mkdir()
-    (payload / "data/file").write_text("of the payload\n")
-    return payload
+    files = {"meta/snap.yaml": "name: sample\n", "data/file": "of the payload\n"}
+    return fill(tmp_path / "prime", files)
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from snapcraft_compression_advisor.capture.images import packed_images
 from snapcraft_compression_advisor.capture.measure import in_turns
 from snapcraft_compression_advisor.core.errors import StorageError, ToolError
 from snapcraft_compression_advisor.payload.source import open_payload
+from trees import fill
 
 PAYLOAD = make_payload({"bin/hello": b"x" * 1000})
 UNSUPPORTED = 'echo "FATAL ERROR: Compressor \\"x\\" is not supported!"; exit 1'
@@ -39,9 +40,8 @@ def scratch(tmp_path: Path) -> Path:
 def prime(tmp_path: Path, mocker: MockerFixture) -> Path:
     """Return a prime directory with a file that the disk has no room for."""
     mocker.patch("shutil.disk_usage").return_value.free = 1_000
-    directory = tmp_path / "prime"
-    (directory / "meta").mkdir(parents=True)
-    (directory / "meta/snap.yaml").write_text("name: large\nversion: '1'\n")
+    text = "name: large\nversion: '1'\n"
+    directory = fill(tmp_path / "prime", {"meta/snap.yaml": text})
     with (directory / "hole").open("wb") as file:
         file.truncate(1_000_000)
     return directory

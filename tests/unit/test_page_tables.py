@@ -37,6 +37,7 @@ from snapcraft_compression_advisor.core.errors import BadDataError
 from snapcraft_compression_advisor.launch.launch_set import LaunchFile
 from snapcraft_compression_advisor.launch.profile import LaunchProfile, ProfileFile
 from snapcraft_compression_advisor.payload.scan import scan_directory
+from trees import fill
 
 PAGES = 200
 WRITABLE = mmap.PROT_READ | mmap.PROT_WRITE
@@ -44,11 +45,8 @@ WRITABLE = mmap.PROT_READ | mmap.PROT_WRITE
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    directory = tmp_path / "prime"
-    directory.mkdir()
-    (directory / "data").write_bytes(b"x" * (PAGES * mmap.PAGESIZE - 1))
-    (directory / "other").write_bytes(b"x")
-    return directory
+    data = b"x" * (PAGES * mmap.PAGESIZE - 1)
+    return fill(tmp_path / "prime", {"data": data, "other": b"x"})
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from lint_contexts import found_by, make_context
-from packings import make_packing, packed_context
+from packings import FAULT, ODD, make_packing, packed_context
 from payloads import make_payload
 from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
 from snapcraft_compression_advisor.lint.rules import ALL_RULES
@@ -44,20 +44,6 @@ from snapcraft_compression_advisor.trial.stored import StoredSizes
 
 GIB = 1024**3
 PREFLIGHT = [rule for rule in ALL_RULES if rule.id.startswith("SCA5")]
-FAULT = EntryFault(path="bin/tool", text="is odd")
-ODD = make_packing(
-    block_bytes=65_536,
-    flags=0x1,
-    fragment_count=2,
-    compressor_options=b"\1",
-    xattr_table_start=39_950,
-    image_bytes=6 * GIB,
-    owners=(FAULT,),
-    modes=(FAULT,),
-    order=FAULT,
-    numbers=FAULT,
-    zeros="bin/tool",
-)
 DIFFERENT = Resquash(
     tool="mksquashfs 4.5.1",
     options=("-noappend",),

@@ -16,6 +16,7 @@ from pytest_mock import MockerFixture
 
 from snapcraft_compression_advisor.cli import commands
 from snapcraft_compression_advisor.cli import main as program
+from trees import fill
 
 OWN = "snapcraft_compression_advisor"
 PROGRAM = f"""
@@ -65,12 +66,7 @@ def prime(tmp_path: Path) -> Path:
         "apps: {tiny: {command: bin/tiny}}\n",
         "bin/tiny": "#!/bin/sh\necho tiny\n",
     }
-    for name, text in files.items():
-        file = tmp_path / "prime" / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text)
-    file.chmod(0o755)
-    return tmp_path / "prime"
+    return fill(tmp_path / "prime", files)
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ from snapcraft_compression_advisor.project.project_file import (
     read_project_file,
     read_project_lines,
 )
+from trees import fill
 
 BEFORE = b"name: x\nbase: core24\nparts: {}\n"
 
@@ -37,8 +38,7 @@ def project_file(tmp_path: Path) -> Path:
 
 def test_the_first_place_wins_as_it_does_for_snapcraft(tmp_path: Path) -> None:
     for name in reversed(PROJECT_FILES):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_bytes(BEFORE)
+        fill(tmp_path, {name: BEFORE})
         assert find_project_file(tmp_path) == tmp_path / name
 
 
@@ -131,9 +131,7 @@ def test_a_file_beyond_the_limit_is_refused_rather_than_cut(
 def test_project_named_by_its_file_is_in_the_folder_above(
     tmp_path: Path, name: str
 ) -> None:
-    file = tmp_path / name
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text("name: x\n")
+    file = fill(tmp_path, {name: "name: x\n"}) / name
     assert find_project_folder(tmp_path / "x.snap", file) == tmp_path
 
 

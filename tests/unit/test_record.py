@@ -34,6 +34,7 @@ from snapcraft_compression_advisor.launch.profile import (
 )
 from snapcraft_compression_advisor.payload.scan import scan_directory
 from snapcraft_compression_advisor.payload.source import open_payload
+from trees import fill
 
 DOCS = Path(__file__).parents[2] / "docs"
 FILES = (ProfileFile(path="a", size=9, blocks=((0, 0),)),)
@@ -189,8 +190,7 @@ def drops(tmp_path: Path, mocker: MockerFixture) -> Iterator[list[int]]:
     mocker.patch.object(record, "time_launch", return_value=launched)
     mocker.patch.object(record, "evict", return_value=())
     mocker.patch.object(record, "cache_drops", side_effect=lambda: counts.pop(0))
-    (tmp_path / "meta").mkdir()
-    (tmp_path / "meta/snap.yaml").write_text("name: a\nversion: '1'\n")
+    fill(tmp_path, {"meta/snap.yaml": "name: a\nversion: '1'\n"})
     yield counts
     assert counts == []
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from analyses import make_analysis
+from analyses import evidence_of, make_analysis
 from lint_contexts import (
     LITTLE,
     MUCH,
@@ -20,7 +20,7 @@ from lint_contexts import (
     sized,
     with_launch,
 )
-from snapcraft_compression_advisor.advice.evidence import Evidence, Policy, Saving
+from snapcraft_compression_advisor.advice.evidence import Policy, Saving
 from snapcraft_compression_advisor.advice.recommendation import recommend
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.diff.figures import BaselineBuild, PayloadFigures
@@ -117,17 +117,11 @@ def test_keys_of_components_that_snapcraft_refuses_are_found() -> None:
 
 def context_of(savings: Mapping[str, Interval]) -> Context:
     analysis = judged(make_analysis(), "xz", LITTLE)
-    evidence = Evidence(
-        declared="xz",
-        xz_bytes=analysis.trial.codecs["xz"].image_bytes,
-        lzo_bytes=analysis.trial.codecs["lzo"].image_bytes,
-        bytes_added=analysis.trial.lzo_less_xz_bytes,
-        savings=[
-            Saving(app="app0", device=device, seconds=saving)
-            for device, saving in savings.items()
-        ],
-    )
-    advice = recommend(evidence, Policy())
+    on_devices = [
+        Saving(app="app0", device=device, seconds=saving)
+        for device, saving in savings.items()
+    ]
+    advice = recommend(evidence_of(analysis.trial, on_devices), Policy())
     return make_context(analysis=replace(analysis, recommendation=advice))
 
 

@@ -14,6 +14,7 @@ from host_projects import BLOCK, SNAP_YAML, SNAPCRAFT_YAML, write_policy
 from snapcraft_compression_advisor.cli.main import main
 from snapcraft_compression_advisor.host.advisor import Advisor
 from snapcraft_compression_advisor.host.decision import Artifact
+from trees import fill
 
 DEVICES = ("nvme-laptop", "hdd-laptop", "sbc-emmc", "sata-ssd-laptop")
 PAYS = {"min-saving": "0.1ms", "max-launches": "1000"}
@@ -28,12 +29,8 @@ def draw_project(folder: Path, seed: int) -> Path:
     :returns: its prime directory.
     """
     lot = random.Random(seed)
-    prime = folder / "prime"
-    (prime / "meta").mkdir(parents=True)
-    (prime / "meta/snap.yaml").write_text(SNAP_YAML)
-    (prime / "bin").mkdir()
-    (prime / "bin/hello").write_text("#!/bin/sh\nexec cat $SNAP/data0\n")
-    (prime / "bin/hello").chmod(0o755)
+    program = "#!/bin/sh\nexec cat $SNAP/data0\n"
+    prime = fill(folder / "prime", {"meta/snap.yaml": SNAP_YAML, "bin/hello": program})
     read = []
     for number in range(lot.randint(1, 6)):
         # The larger ones are sampled, not compressed whole.
@@ -46,10 +43,9 @@ def draw_project(folder: Path, seed: int) -> Path:
         read.append({"path": f"data{number}", "size": len(content), "blocks": blocks})
     profile = {"schema": 1, "source": "residency", "app": "hello"}
     (folder / "launch.json").write_text(json.dumps({**profile, "files": read}))
-    (folder / "snap").mkdir()
     empty = {"keys": "", "components": "", "parts": ""}
     text = SNAPCRAFT_YAML.format(base="core24", **empty)
-    (folder / "snap/snapcraft.yaml").write_text(text)
+    fill(folder, {"snap/snapcraft.yaml": text})
     policy = {
         **(PAYS if seed % 3 else {}),
         "devices": f"[{', '.join(lot.sample(DEVICES, k=2))}]",

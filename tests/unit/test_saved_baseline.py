@@ -14,7 +14,7 @@ from lint_contexts import (
     make_project,
 )
 from lint_reports import rendered
-from packings import make_packing, packed_context
+from packings import ODD, make_packing, packed_context
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.lint.baseline import Baseline, judge
 from snapcraft_compression_advisor.lint.finding import LintedPayload, LintReport
@@ -30,7 +30,6 @@ from snapcraft_compression_advisor.payload.needless import (
 )
 from snapcraft_compression_advisor.preflight.differences import Difference
 from snapcraft_compression_advisor.preflight.packing import (
-    EntryFault,
     Recompressed,
 )
 from snapcraft_compression_advisor.preflight.resquash import Resquash
@@ -38,20 +37,6 @@ from snapcraft_compression_advisor.report.lint_formats.saved import parse_baseli
 from surveyed import launching, storing
 
 GIO = "usr/lib/x86_64-linux-gnu/libgio-2.0.so.0"
-FAULT = EntryFault(path="bin/tool", text="is odd")
-ODD = make_packing(
-    block_bytes=65_536,
-    flags=0x1,
-    fragment_count=2,
-    compressor_options=b"\1",
-    xattr_table_start=39_950,
-    image_bytes=6 * 1024**3,
-    owners=(FAULT,),
-    modes=(FAULT,),
-    order=FAULT,
-    numbers=FAULT,
-    zeros="bin/tool",
-)
 COMPONENTS = "name: x\ncompression: lzo\ncomponents:\n  data:\n    type: standard\n"
 
 

@@ -25,6 +25,7 @@ from snapcraft_compression_advisor.squashfs import mksquashfs
 from snapcraft_compression_advisor.trial import census, sampled
 from snapcraft_compression_advisor.trial.result import TrialResult
 from snapcraft_compression_advisor.trial.sampled import run_sampled_trial
+from trees import fill
 
 
 @pytest.fixture(autouse=True)
@@ -80,11 +81,10 @@ def test_fewer_blocks_of_a_snap_are_looked_at(
     tmp_path: Path, *, packed: bool, looked_at: int
 ) -> None:
     """One of its sizes is known, and to read its blocks takes longer."""
-    source = tmp_path / "source"
-    (source / "meta").mkdir(parents=True)
-    (source / "meta/snap.yaml").write_text("name: a\nversion: '1'\n")
-    for number in range(60):
-        (source / f"file{number}").write_text(f"{number} words " * 99)
+    texts = {f"file{number}": f"{number} words " * 99 for number in range(60)}
+    source = fill(
+        tmp_path / "source", {"meta/snap.yaml": "name: a\nversion: '1'\n", **texts}
+    )
     if packed:
         image = tmp_path / "packed.snap"
         nothing = tmp_path / "nothing"
@@ -118,13 +118,12 @@ class _AnyName(frozenset[str]):
 
 @pytest.fixture
 def prime(tmp_path: Path) -> Path:
-    prime = tmp_path / "prime"
-    (prime / "meta").mkdir(parents=True)
-    (prime / "meta/snap.yaml").write_text("name: hello\nversion: '1'\n")
-    (prime / "text").write_text("".join(f"line {n}\n" for n in range(40_000)))
-    (prime / "noise").write_bytes(random.Random(1).randbytes(300_000))
-    (prime / "noise-again").write_bytes(random.Random(1).randbytes(300_000))
-    return prime
+    files: dict[str, str | bytes] = {
+        "meta/snap.yaml": "name: hello\nversion: '1'\n",
+        "text": "".join(f"line {n}\n" for n in range(40_000)),
+        **dict.fromkeys(("noise", "noise-again"), random.Random(1).randbytes(300_000)),
+    }
+    return fill(tmp_path / "prime", files)
 
 
 def run_saved(prime: Path) -> TrialResult:
