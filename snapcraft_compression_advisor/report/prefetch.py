@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..prefetch.prove import PrefetchProof
 
 _DIRECTORY = "DIRECTORY"
-_KINDS = {"without": "without", "with": "read ahead", "wrong": "wrong list"}
+_KINDS = {"without": "without", "with": "read ahead"}
 _ALL = 0.995
 """From here on, a share prints as 100 %."""
 
@@ -91,7 +91,6 @@ def _proof(proof: PrefetchProof) -> Iterator[Section]:
             f"{what} {seconds(found.saved_s)}."
             for what, found in (
                 ("Reading ahead saves of a cold launch", proof.saved),
-                ("A wrong list saves", proof.saved_by_wrong),
                 ("The program adds to a warm launch", proof.added_warm),
             )
             if found is not None
@@ -109,16 +108,12 @@ def _proof(proof: PrefetchProof) -> Iterator[Section]:
         sentences=(
             (
                 "Means and 95 % intervals of "
-                f"{counted(proof.cold_s['with'].n, 'round')} in turns drawn by lot; "
+                f"{counted(proof.cold_s['with'].n, 'round')} in turns; "
                 f"image with {proof.codec}, {where}; kernel "
                 f"{printable(proof.kernel)}{modes}; "
                 f"{counted(proof.processors, 'processor')}."
             ),
-            (
-                "A cold launch has nothing of the snap cached; base and system are "
-                "warm. The wrong list has as many blocks, none of which the launch "
-                "reads."
-            ),
+            ("A cold launch has nothing of the snap cached; base and system are warm."),
         ),
         tables=(Table(heads=("launches", "cold", "warm"), rows=rows),),
     )
@@ -162,6 +157,5 @@ def _proof_part(proof: PrefetchProof) -> object:
             for name, cold in proof.cold_s.items()
         },
         saved_s=proof.saved and proof.saved.saved_s,
-        saved_by_wrong_s=proof.saved_by_wrong and proof.saved_by_wrong.saved_s,
         added_warm_s=proof.added_warm and proof.added_warm.saved_s,
     )
