@@ -71,6 +71,7 @@ class Command:
         directory; needs root.
     :param expands: whether references to variables in the words are replaced, as
         snapd does with those of snap.yaml.
+    :param traced_by: words of an strace to start it with, if it is isolated.
     :param installed: whether snapd makes its surroundings: words and environment are
         taken as they are.
     """
@@ -80,6 +81,7 @@ class Command:
     chroot: bool = False
     app: SnapApp = field(default_factory=SnapApp)
     expands: bool = False
+    traced_by: tuple[str, ...] = ()
     isolation: Isolation | None = None
     installed: bool = False
 
@@ -299,9 +301,10 @@ def _isolated(
         socket=socket,
         authority=authority,
     )
+    traced_by = (*command.traced_by, "--") if command.traced_by else ()
     before = bubblewrap_words(steps, added=added, directory=f"{INSIDE}/user")
     return StartRequest(
-        words=(*before, *words),
+        words=(*traced_by, *before, *words),
         environment=environment,
         directory="/",
         user=user if is_root() else None,

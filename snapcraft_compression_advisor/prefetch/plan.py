@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -16,6 +17,8 @@ from ..payload.source import Payload
 
 LEAST_SHARE = 0.5
 """A block that a launch reads with less is rather left out."""
+
+_SEED = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +96,29 @@ def plan_prefetch(
         left_out_bytes=left_out_bytes,
         fitting_share=fitted.fitting_share,
     )
+
+
+def wrong_ranges(payload: Payload, plan: PrefetchPlan) -> tuple[PrefetchRange, ...]:
+    """Return as many other blocks, drawn by lot, that a list wrongly has.
+
+    What reading them ahead changes isn't the merit of the right list.
+    """
+    layout = lay_out(payload)
+    read = {
+        layout.blocks_of(each.path).start + number
+        for each in plan.ranges
+        for number in range(each.first, each.last + 1)
+    }
+    others = [
+        _Block(place=start + number, path=path, number=number)
+        for path in layout.paths
+        if _may_be_listed(path)
+        for start in (layout.blocks_of(path).start,)
+        for number in range(len(layout.blocks_of(path)))
+        if start + number not in read
+    ]
+    chance = random.Random(_SEED)  # noqa: S311 # a sample, not a secret
+    return tuple(_ranges(chance.sample(others, min(plan.blocks, len(others)))))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

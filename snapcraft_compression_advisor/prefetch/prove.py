@@ -17,24 +17,25 @@ from ..launch.launch_set import LaunchFile
 from ..launch.profile import RecordedKernel
 from ..payload.source import Payload, open_payload
 from ..settings.parts import LAUNCH_TIMEOUT_S, Recording
-from .plan import PrefetchPlan, PrefetchRange
+from .plan import PrefetchPlan, PrefetchRange, wrong_ranges
 from .program import FOLDER, add_to_command_chain, write_files
 
 if TYPE_CHECKING:
     from ..capture.page_cache import Storage
     from ..capture.recordings import Told
+    from ..capture.start import Command
 
-WITHOUT, WITH = "without", "with"
+WITHOUT, WITH, WRONG = "without", "with", "wrong"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrefetchProof:
-    """Cold and warm launches without reading ahead and with it.
+    """Cold and warm launches without reading ahead, with it, and with a wrong list.
 
     :param storage: where the image was.
     :param modes: how the kernel reads squashfs, as far as that is known.
     :param processors: that the launches could use.
-    :param cold_s: by ``without`` and ``with``; in the order of the rounds.
+    :param cold_s: by ``without``, ``with``, ``wrong``; in the order of the rounds.
     :param warm_s: right after those.
     """
 
@@ -52,14 +53,23 @@ class PrefetchProof:
         return difference(self.cold_s[WITHOUT], self.cold_s[WITH])
 
     @property
+    def saved_by_wrong(self) -> Difference | None:
+        """What reading the wrong blocks saves, which should be nothing."""
+        return difference(self.cold_s[WITHOUT], self.cold_s[WRONG])
+
+    @property
     def added_warm(self) -> Difference | None:
         """What the program adds to a warm launch."""
         return difference(self.warm_s[WITH], self.warm_s[WITHOUT])
 
     @property
     def is_clear(self) -> bool:
-        """Whether it is faster than without, at the confidence of 95 %."""
-        return self.saved is not None and self.saved.saved_s.low > 0
+        """Whether it is faster than without, and than with a wrong list.
+
+        Both at the confidence of 95 %.
+        """
+        found = (self.saved, difference(self.cold_s[WRONG], self.cold_s[WITH]))
+        return all(each is not None and each.saved_s.low > 0 for each in found)
 
     @property
     def is_loss(self) -> bool:
@@ -78,7 +88,7 @@ def prove_prefetch(  # noqa: PLR0913 # what, and how
     timeout_s: float = LAUNCH_TIMEOUT_S,
     scratch: Path | None = None,
 ) -> PrefetchProof:
-    """Launch an app from one image with and without the list, in turns.
+    """Launch an app from one image in all three ways, in turns.
 
     :param until: what ends a launch, as in a policy.
     :param scratch: where the copy and the image go, in memory or on the disk to prove
@@ -87,6 +97,8 @@ def prove_prefetch(  # noqa: PLR0913 # what, and how
     """
     with payload_copy(payload, scratch) as tree:
         write_files(tree, plan.app, plan.ranges, payload.snap)
+        wrong, others = f"{plan.app}-wrong", wrong_ranges(payload, plan)
+        write_files(tree, wrong, others, payload.snap)
         add_to_command_chain(tree, plan.app)
         with (
             open_payload(tree) as changed,
@@ -100,17 +112,19 @@ def prove_prefetch(  # noqa: PLR0913 # what, and how
                 told,
             ) as request,
         ):  # fmt: skip
-            command, program = request.command, f"$SNAP/{FOLDER}/{plan.app}"
-            ahead = replace(command, words=(program, *command.words))
+            readers = {WITHOUT: (), WITH: (plan.app,), WRONG: (wrong,)}
             found = launch_in_turns(
                 {
-                    name: Variant(image=images.paths[codec], command=each)
-                    for name, each in ((WITHOUT, command), (WITH, ahead))
+                    name: Variant(
+                        image=images.paths[codec],
+                        command=_read_first(request.command, apps),
+                    )
+                    for name, apps in readers.items()
                 },
                 request,
                 rounds=rounds,
                 progress=told.progress,
-                warmed=[_file(each) for each in plan.ranges],
+                warmed=[_file(each) for each in (*plan.ranges, *others)],
             )
     return PrefetchProof(
         codec=codec,
@@ -121,6 +135,12 @@ def prove_prefetch(  # noqa: PLR0913 # what, and how
         cold_s=found.cold_s,
         warm_s=found.warm_s,
     )
+
+
+def _read_first(command: Command, apps: tuple[str, ...]) -> Command:
+    """Return a command behind the programs that read what is listed for apps."""
+    before = (f"$SNAP/{FOLDER}/{app}" for app in apps)
+    return replace(command, words=(*before, *command.words))
 
 
 def _file(each: PrefetchRange) -> LaunchFile:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..prefetch.prove import PrefetchProof
 
 _DIRECTORY = "DIRECTORY"
-_KINDS = {"without": "without", "with": "read ahead"}
+_KINDS = {"without": "without", "with": "read ahead", "wrong": "wrong list"}
 _ALL = 0.995
 """From here on, a share prints as 100 %."""
 
@@ -91,6 +91,7 @@ def _proof(proof: PrefetchProof) -> Iterator[Section]:
             f"{what} {seconds(found.saved_s)}."
             for what, found in (
                 ("Reading ahead saves of a cold launch", proof.saved),
+                ("A wrong list saves", proof.saved_by_wrong),
                 ("The program adds to a warm launch", proof.added_warm),
             )
             if found is not None
@@ -113,7 +114,11 @@ def _proof(proof: PrefetchProof) -> Iterator[Section]:
                 f"{printable(proof.kernel)}{modes}; "
                 f"{counted(proof.processors, 'processor')}."
             ),
-            ("A cold launch has nothing of the snap cached; base and system are warm."),
+            (
+                "A cold launch has nothing of the snap cached; base and system are "
+                "warm. The wrong list has as many blocks, none of which the launch "
+                "reads."
+            ),
         ),
         tables=(Table(heads=("launches", "cold", "warm"), rows=rows),),
     )
@@ -157,5 +162,6 @@ def _proof_part(proof: PrefetchProof) -> object:
             for name, cold in proof.cold_s.items()
         },
         saved_s=proof.saved and proof.saved.saved_s,
+        saved_by_wrong_s=proof.saved_by_wrong and proof.saved_by_wrong.saved_s,
         added_warm_s=proof.added_warm and proof.added_warm.saved_s,
     )

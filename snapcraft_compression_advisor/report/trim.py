@@ -284,7 +284,7 @@ def _proof_part(proof: Proof) -> Part:
         apps.append(
             part(
                 app,
-                "app problem common_share",
+                "app problem common_share traced",
                 cold_before_s=cold_s["before"].mean if cold_s else None,
                 cold_after_s=cold_s["after"].mean if cold_s else None,
                 saved_s=app.saved.saved_s if app.saved else None,

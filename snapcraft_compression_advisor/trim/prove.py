@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..capture.recordings import recorded_profiles
+from ..capture.missed_files import can_trace, missed_files
+from ..capture.recordings import isolated_request, recorded_profiles
 from ..capture.samples import Difference, difference
 from ..core.errors import AdvisorError
 from ..payload.source import Payload
@@ -37,12 +38,14 @@ class AppProof:
     :param problem: why it can't be started even with all files; then nothing is proven.
     :param common_share: of the blocks outside the files left out that launches before
         and after read, those that both do.
+    :param traced: whether the launch was also traced for files that were left out.
     :param turns: cold and warm launches ``before`` and ``after``, if they were timed.
     """
 
     app: str
     problem: str | None = None
     common_share: float | None = None
+    traced: bool = False
     turns: Turns | None = None
 
     @property
@@ -87,8 +90,8 @@ def prove_trim(
 ) -> Proof:
     """Leave the sure groups out of a copy, start every app, and compare.
 
-    A group whose files an app reads, or without which it doesn't start or reads
-    something else, is found by bisection and taken back.
+    A group without which an app doesn't start, reads something else, or looks for what
+    is gone, is found by bisection and taken back.
 
     :param runs: cold launches to time before and after, in turns; 0 for none.
     :param scratch: where copies and images go; by default the temporary directory.
@@ -122,6 +125,7 @@ def prove_trim(
             else AppProof(
                 app=app,
                 common_share=common.get(app, 1.0),
+                traced=can_trace(),
                 turns=turns.get(app),
             )
             for app, found in started.items()
@@ -178,17 +182,7 @@ def _problems(  # noqa: PLR0913, PLR0917 # what is compared, and how
     :param common: is filled with the share of blocks that both launches read.
     """
     gone = frozenset(path for group in groups for path in group.files)
-    # A library that another snap brings is read there then.
-    missed = {
-        path
-        for group in groups
-        if group.reason != "supplied-libraries"
-        for path in group.files
-    }
     for app, profile in profiles.items():
-        if read := sorted(missed & {file.path for file in profile.files}):
-            yield app, f"it reads {read[0]}"
-            continue
         after = _recorded(trimmed, app, starts)
         if isinstance(after, str):
             yield app, after
@@ -201,6 +195,8 @@ def _problems(  # noqa: PLR0913, PLR0917 # what is compared, and how
         common[app] = share
         if share < least:
             yield app, f"its launch reads something else: {share:.0%} in common"
+        elif missed := _missed(payload, trimmed, app, groups, starts):
+            yield app, f"it looks for {missed[0]}"
 
 
 def _best_share(
@@ -220,6 +216,32 @@ def _best_share(
     )
     best = max(common_share(one, other, gone) for one in before for other in after)
     return best, common_share(before[0], before[-1], gone)
+
+
+def _missed(
+    payload: Payload,
+    trimmed: Payload,
+    app: str,
+    groups: Sequence[TrimGroup],
+    starts: Starts,
+) -> list[str]:
+    """Return the files left out that a traced launch tries to open, sorted.
+
+    A library that another snap brings is looked for in this one, too.
+    """
+    counted = {
+        path
+        for group in groups
+        if group.reason != "supplied-libraries"
+        for path in group.files
+    }
+    if not counted or not can_trace():
+        return []
+    wanted, told = starts.of(app), starts.told
+    with isolated_request(
+        trimmed, wanted, told, doing="Tracing", within=starts.within
+    ) as request:
+        return sorted(missed_files(payload, trimmed, request) & counted)
 
 
 def common_share(

@@ -159,7 +159,7 @@ def test_snap_trimmed_and_with_the_program_passes_the_check_of_the_store(
 
 @pytest.mark.parametrize("runs", [pytest.param("2", marks=pytest.mark.mounts)])
 @pytest.mark.bubblewrap
-def test_proof_times_both_kinds(tmp_path: Path, runs: str) -> None:
+def test_proof_times_all_three_kinds(tmp_path: Path, runs: str) -> None:
     prime = fill_launchable(tmp_path / "prime")
     add_escape(prime / "bin/launchy", tmp_path / "escaped")
     scratch = tmp_path / "scratch"
@@ -172,7 +172,7 @@ def test_proof_times_both_kinds(tmp_path: Path, runs: str) -> None:
     assert ran.returncode == 0, ran.stderr
     proof = json.loads(ran.stdout)["proof"]
     kinds = {name: len(each["cold_s"]) for name, each in proof["runs"].items()}
-    assert kinds == dict.fromkeys(("without", "with"), int(runs))
+    assert kinds == dict.fromkeys(("without", "with", "wrong"), int(runs))
     assert {path: path.stat().st_mtime for path in prime.rglob("*")} == before
     assert not list(scratch.iterdir())
     assert not (tmp_path / "escaped").exists()

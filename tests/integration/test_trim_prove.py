@@ -83,6 +83,7 @@ def test_group_that_an_app_needs_is_taken_back(prime: Path, tmp_path: Path) -> N
     assert not list(scratch.iterdir())
 
 
+@pytest.mark.strace
 def test_apps_are_isolated(prime: Path, tmp_path: Path) -> None:
     add_escape(prime / "bin/launchy", tmp_path / "escaped")
     cache = str(tmp_path / "cache")
@@ -94,7 +95,7 @@ def test_apps_are_isolated(prime: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.mounts
-def test_group_that_an_app_reads_is_taken_back(tmp_path: Path) -> None:
+def test_group_that_an_app_looks_for_is_taken_back(tmp_path: Path) -> None:
     prime = fill_launchable(tmp_path / "prime")
     text = SNAP_YAML.partition("apps:")[0] + (
         "environment: {PATH: '$SNAP/bin:$PATH'}\n"
@@ -114,9 +115,9 @@ def test_group_that_an_app_reads_is_taken_back(tmp_path: Path) -> None:
     assert ran.returncode == 0, ran.stderr
     proof = json.loads(ran.stdout)["proof"]
     (taken,) = proof["taken_back"]
-    assert taken["problem"] == "it reads usr/share/doc/sample/README"
+    assert taken["problem"] == "it looks for usr/share/doc/sample/README"
     (app,) = proof["apps"]
-    assert app["problem"] is None
+    assert (app["problem"], app["traced"]) == (None, True)
     assert app["cold_before_s"] > 0 < app["cold_after_s"]
 
 

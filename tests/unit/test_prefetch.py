@@ -32,6 +32,7 @@ from snapcraft_compression_advisor.prefetch.plan import (
     PrefetchPlan,
     list_text,
     plan_prefetch,
+    wrong_ranges,
 )
 from snapcraft_compression_advisor.prefetch.program import (
     add_to_command_chain,
@@ -124,6 +125,21 @@ def test_budget_is_kept_and_nothing_is_lost(budget_bytes: int) -> None:
     assert plan.raw_bytes + plan.left_out_bytes == whole.raw_bytes
 
 
+def test_wrong_list_has_as_many_blocks_that_the_launch_does_not_read() -> None:
+    payload = payload_of()
+    plan = plan_prefetch(payload, READ, 99 * BLOCK)
+    wrong = wrong_ranges(payload, plan)
+    numbers = [
+        (each.path, number)
+        for each in wrong
+        for number in range(each.first, each.last + 1)
+    ]
+    assert len(numbers) == plan.blocks
+    right = {(each.path, each.first) for each in plan.ranges}
+    assert not right & set(numbers)
+    assert wrong == wrong_ranges(payload, plan)
+
+
 def test_app_gets_the_program_before_its_others(tmp_path: Path) -> None:
     original = tmp_path / "original.yaml"
     text = (
@@ -165,8 +181,10 @@ def test_compiler_that_fails_is_quoted(
     assert raised.value.details == "no header here"
 
 
-def proof(without: list[float], ahead: list[float]) -> PrefetchProof:
-    cold = {"without": without, "with": ahead}
+def proof(
+    without: list[float], ahead: list[float], wrong: list[float]
+) -> PrefetchProof:
+    cold = {"without": without, "with": ahead, "wrong": wrong}
     return PrefetchProof(
         codec="xz",
         storage="memory",
@@ -184,9 +202,11 @@ SLOW, FAST = [2.0, 2.1, 2.05], [1.5, 1.61, 1.54]
 @pytest.mark.parametrize(
     ("found", "verdict"),
     [
-        (proof(SLOW, FAST), "YES, reading ahead makes cold launches faster"),
-        (proof(FAST, SLOW), "NO, reading ahead makes cold launches slower"),
-        (proof(SLOW, [2.1, 2.0, 2.06]), "NO, what reading ahead saves here"),
+        (proof(SLOW, FAST, SLOW), "YES, reading ahead makes cold launches faster"),
+        (proof(FAST, SLOW, FAST), "NO, reading ahead makes cold launches slower"),
+        (proof(SLOW, [2.1, 2.0, 2.06], SLOW), "NO, what reading ahead saves here"),
+        # What any list brings isn't the merit of this one.
+        (proof(SLOW, FAST, FAST), "NO, what reading ahead saves here"),
     ],
 )
 def test_advice_is_yes_only_where_the_gain_is_clear(
@@ -202,5 +222,5 @@ def test_advice_is_yes_only_where_the_gain_is_clear(
 
 
 def test_one_round_proves_nothing() -> None:
-    once = proof([2.0], [1.0])
+    once = proof([2.0], [1.0], [2.0])
     assert not replace(once, processors=1).is_clear

@@ -72,6 +72,7 @@ def proven(
 
     monkeypatch.setattr(prove, "recorded_profiles", recorded)
     monkeypatch.setattr(prove, "packed", lambda *_: (2, 1, {}))
+    monkeypatch.setattr(prove, "can_trace", lambda: False)
     group = TrimGroup(
         reason="development-files",
         risk=None,
