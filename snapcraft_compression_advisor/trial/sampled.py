@@ -34,7 +34,7 @@ from .stored import BlockSizes, StoredSizes, block_errors
 SCALES = (1.0, 1.5, 2.0)
 """Scale factor of the number of blocks in each round. More blocks include the first
 ones, which needn't be tried twice."""
-NARROW_ENOUGH = 0.02
+NARROW_ENOUGH = 0.025
 """Half width of an interval, as a share of its middle, that needs no further round."""
 
 
