@@ -135,6 +135,27 @@ def test_imports_of_imported_modules_are_followed_with_their_packages() -> None:
     assert set(imported(files)) == set(files) - {"bin/x"}
 
 
+@pytest.mark.parametrize(
+    "lazy", [b"def __getattr__(n): 1", b"__getattr__, _ = lazy.attach(x)"]
+)
+def test_package_loads_on_use_what_it_tells_type_checkers(lazy: bytes) -> None:
+    files = {
+        "bin/x": b"from a import One\n",
+        f"{LIB}/a/__init__.py": b"if TYPE_CHECKING:\n from .b import One\n"
+        b" from .c import Two\n" + lazy,
+        f"{LIB}/a/b.py": b"",
+        f"{LIB}/a/c.py": b"",
+    }
+    assert imported(files) == [f"{LIB}/a/__init__.py", f"{LIB}/a/b.py"]
+
+
+def test_names_that_are_no_modules_do_not_end_the_search() -> None:
+    names = ", ".join(f"n{number}" for number in range(6000)).encode()
+    files = {"bin/x": b"from a import " + names + b"\nimport b\n"}
+    files |= {f"bin/{name}.py": b"import c" for name in "abc"}
+    assert set(imported(files)) == set(files) - {"bin/x"}
+
+
 def test_modules_beside_the_script_come_before_those_of_the_library() -> None:
     files = {"bin/x": b"import a\n", "bin/a.py": b"", f"{LIB}/a.py": b""}
     assert imported(files) == ["bin/a.py"]

@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 MAX_NAME_CHARACTERS = 4095
 """Of a module that can be a file: the kernel's PATH_MAX."""
 
-MAX_MODULES = 5000
-"""Modules followed from one program; the largest applications import some 2,000."""
+MAX_MODULES, MAX_NAMES = 5000, 20_000
+"""Modules followed from one program, and names of what may be some; the largest
+applications import some 2,000, with 9,000 names."""
 
 _FRONT_BYTES = 64 * 1024
 _BEHIND = re.compile(rb"\0(\w{1,64}__mypyc)\0")
@@ -84,6 +85,7 @@ _LIBRARY = re.compile(
     rb"[\"'](?:[^\"'\n]{0,200}/)?(?P<name>[\w.+-]{1,100}\.so[.\d]{0,20})[\"']"
 )
 
+_LOADS_ON_USE = re.compile(rb"^(?:def )?__getattr__\b", re.MULTILINE)
 _DEFINED = re.compile(rb"\bdef (\w+)\(")
 _REQUIRED_VERSION = re.compile(
     rb"require_version\(\s*[\"'](?P<name>\w+)[\"']\s*,\s*[\"'](?P<version>[\d.]+)"
@@ -143,6 +145,7 @@ class Importer:
         self._waiting: dict[str, list[tuple[Scope, str]]] = {}
         self._parsed_bytes = 0
         self._importers: dict[str, str] = {}
+        self._on_use: dict[str, str] = {}
         self.files: dict[str, Entry] = {}
         self.by: dict[str, str] = {}
         self.depending: set[str] = set()
@@ -195,7 +198,7 @@ class Importer:
         while self._pending or self._depending:
             depends = depends or not self._pending
             name = (self._pending or self._depending).popleft()
-            if len(self.names) > MAX_MODULES:
+            if len(self.files) > MAX_MODULES or len(self.names) > MAX_NAMES:
                 self._blind("limit-reached", name, "modules")
                 break
             for part in _with_parents(name):
@@ -215,6 +218,8 @@ class Importer:
                 self._pending.extend(match.expand(each) for each in also)
         found = self._finder.find(name)
         if found is None:
+            if place := self._on_use.get(name):
+                self._add([(place, depends)], by)
             return
         if depends and found.read.path not in self.files:
             self.depending.add(found.read.path)
@@ -232,6 +237,10 @@ class Importer:
         package, standard = found.package, self._finder.is_standard(found.folder)
         self._note_names(source, file, standard=standard)
         self._pending.extend(self._modules_of_bindings(source))
+        if _LOADS_ON_USE.search(source):  # as it tells tools that check types
+            told = source.replace(b"TYPE_CHECKING", b"True")
+            for each, _ in imported_names(told, package=package):
+                self._on_use.setdefault(f"{name}.{each.rpartition('.')[2]}", each)
         own = _top(name) in self._own and not standard
         own = own or self._finder.is_own(found.folder)
         main = name.endswith(".__main__")
