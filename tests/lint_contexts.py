@@ -13,14 +13,11 @@ from snapcraft_compression_advisor.advice.recommendation import recommend
 from snapcraft_compression_advisor.analysis import Analysis
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.launches import LaunchAnalysis
+from snapcraft_compression_advisor.lint.components import ComponentSizes
 from snapcraft_compression_advisor.lint.finding import Finding
-from snapcraft_compression_advisor.lint.project import (
-    ComponentSizes,
-    ProjectFile,
-    read_project,
-)
 from snapcraft_compression_advisor.lint.rule import Context, Rule
 from snapcraft_compression_advisor.payload.survey import take_survey
+from snapcraft_compression_advisor.project.project_file import ProjectFile, read_project
 from snapcraft_compression_advisor.settings.settings import Settings
 
 MUCH = Interval(low=0.45, mid=1.0, high=3.12)
@@ -35,6 +32,7 @@ def make_context(  # noqa: PLR0913 # keywords, each with a default
     saves: Interval = MUCH,
     policy: Mapping[str, object] | None = None,
     project: ProjectFile | None = None,
+    sizes: Mapping[str, ComponentSizes] | None = None,
     base: str = "core24",
     analysis: Analysis | None = None,
 ) -> Context:
@@ -53,6 +51,7 @@ def make_context(  # noqa: PLR0913 # keywords, each with a default
         survey=take_survey(payload),
         policy=Settings.model_validate(policy or {}),
         project=project,
+        component_sizes=sizes or {},
     )
 
 
@@ -81,12 +80,9 @@ def with_launch(analysis: Analysis, launch: LaunchAnalysis) -> Analysis:
     return replace(analysis, launches=(launch,))
 
 
-def make_project(
-    text: str, sizes: Mapping[str, ComponentSizes] | None = None
-) -> ProjectFile:
+def make_project(text: str) -> ProjectFile:
     """Return a project file of a text."""
-    project = read_project(Path("snap/snapcraft.yaml"), text.encode())
-    return replace(project, component_sizes=sizes or {})
+    return read_project(Path("snap/snapcraft.yaml"), text.encode())
 
 
 def found_by(rule: Rule, context: Context) -> list[Finding]:

@@ -17,11 +17,11 @@ from ..core.terminal import emit
 from ..lint.baseline import Baseline, judge
 from ..lint.finding import LintedPayload, LintReport
 from ..lint.lint import lint_payload
-from ..lint.project import ProjectFile
 from ..lint.request import LintRequest, check_apps
 from ..lint.rules import ALL_RULES
 from ..lint.run import check_selectors, failing
 from ..payload.source import Payload, find_payload, named_payloads, open_payload
+from ..project.project_file import ProjectFile
 from ..report.lint_formats import FORMATS
 from ..report.lint_formats.phrases import verdict_text
 from ..report.lint_formats.saved import BASELINE, parse_baseline

@@ -15,7 +15,6 @@ from ..analysis import Request
 from ..core.errors import AdvisorError, NoInputError, UsageError
 from ..core.printable import printable
 from ..launches import Consumer, Surroundings
-from ..lint.project import ProjectFile, project_of_component, read_project
 from ..lint.request import LintRequest, analysis_request, check_apps
 from ..payload.snap_yaml import split_component_name
 from ..payload.source import (
@@ -25,7 +24,14 @@ from ..payload.source import (
     open_payload,
 )
 from ..payload.stack import BASE_TYPES, check_consumer, check_stack, provides
-from ..project.project_file import PROJECT_FILES, find_project_file, read_project_file
+from ..project.project_file import (
+    PROJECT_FILES,
+    ProjectFile,
+    find_project_file,
+    project_of_component,
+    read_project,
+    read_project_file,
+)
 from ..settings.file import (
     POLICY_PLACES,
     find_policy_file,

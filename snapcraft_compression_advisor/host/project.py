@@ -16,11 +16,15 @@ from craft_parts.plugins import Plugin, PluginProperties
 
 from ..core.errors import AdvisorError, NoInputError
 from ..core.terminal import emit
-from ..lint.project import ProjectFile, read_project
 from ..lint.rules import ALL_RULES
 from ..lint.run import check_selectors
 from ..project.document import read_document
-from ..project.project_file import find_project_file, read_project_file
+from ..project.project_file import (
+    ProjectFile,
+    find_project_file,
+    read_project,
+    read_project_file,
+)
 from ..settings.file import find_policy_file
 from ..settings.load import (
     PLUGIN,

@@ -12,11 +12,12 @@ from ..diff.figures import BaselineBuild, BaselineDelta, figures_of
 from ..payload.source import Payload
 from ..payload.survey import take_survey
 from ..preflight.packing import look_at_packing
+from ..project.project_file import ProjectFile
 from ..squashfs.mksquashfs import mksquashfs_version
 from ..trial.result import Progress
 from .baseline import same_build
+from .components import component_sizes
 from .finding import Finding, LintedPayload, Location
-from .project import ProjectFile, component_sizes
 from .request import LintRequest, analysis_request, check_apps
 from .rule import Context
 from .rules import ALL_RULES
@@ -116,7 +117,7 @@ def check_rules(
             },
             progress=progress,
         )
-        context = replace(context, project=replace(project, component_sizes=sizes))
+        context = replace(context, component_sizes=sizes)
     return run_rules(context, ALL_RULES, selection)
 
 

@@ -23,8 +23,8 @@ from ..settings.settings import Settings
 
 if TYPE_CHECKING:
     from ..launch.profile import LaunchProfile
+    from ..project.project_file import ProjectFile
     from .baseline import Baseline
-    from .project import ProjectFile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,9 +20,10 @@ if TYPE_CHECKING:  # the texts of rules are shown without an analysis
     from ..payload.survey import Survey
     from ..preflight.packing import Packing
     from ..preflight.resquash import Resquash
+    from ..project.project_file import ProjectFile
     from ..refresh.delta import DeltaFormat
     from ..settings.settings import Settings
-    from .project import ProjectFile
+    from .components import ComponentSizes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +34,7 @@ class Context:
     :param packing: how a built snap was packed; ``None`` for a prime directory.
     :param resquash: what became of it packed again, if that was asked for.
     :param baseline: the build that a baseline is of, if there is one.
+    :param component_sizes: of the components whose files are at hand, by name.
     :param packer: version of this machine's mksquashfs; ``None`` if it isn't known.
     """
 
@@ -46,6 +48,7 @@ class Context:
     resquash: Resquash | None = None
     baseline: BaselineBuild | None = None
     packer: str | None = None
+    component_sizes: Mapping[str, ComponentSizes] = field(default_factory=dict)
 
 
 Judge = Callable[["Rule", Context], Iterator[Finding]]

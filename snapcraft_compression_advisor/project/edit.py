@@ -12,11 +12,11 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from ..core.errors import BadDataError, StorageError
+from ..core.errors import BadDataError, StorageError, UsageError
 from ..core.printable import printable
 from ..core.scratch import replace_file
 from .changes import set_compression
-from .project_file import read_project_file
+from .project_file import ProjectFile, read_project_file
 
 _WRITE_BITS = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 _NO_FINAL_BREAK = "\n\\ No newline at end of file\n"
@@ -102,6 +102,26 @@ def plan_edit(
     )
     sets = {component: compression}
     return Edit(path=path, before=before, after=after, sets=sets)
+
+
+def safe_edit(
+    project: ProjectFile, compressions: Mapping[str | None, str]
+) -> Edit | None:
+    """Return the edit of a project that sets compressions.
+
+    :param compressions: by component, ``None`` for the snap's.
+    :returns: ``None`` if it can't be made safely, or changes nothing.
+    """
+    after, where = project.content, str(project.path)
+    try:
+        for component, codec in compressions.items():
+            after = set_compression(after, codec, component=component, where=where)
+    except (BadDataError, UsageError):  # UsageError: the file has no such component
+        return None
+    edit = Edit(
+        path=project.path, before=project.content, after=after, sets=compressions
+    )
+    return edit if edit.changes else None
 
 
 def apply_edit(edit: Edit) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..core.errors import BadDataError, NoInputError, StorageError, UsageError
@@ -116,8 +116,8 @@ no key (``get_root_snippet`` in ``snapcraft/extensions/kde_neon*.py``)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProjectLines:
-    """What a project file says, and where.
+class ProjectFile:
+    """What snapcraft.yaml says of compression and lint, and where; with its text.
 
     :param compression: of the root; ``None`` if it isn't there or null.
     :param compression_line: of that key, from 1.
@@ -126,8 +126,12 @@ class ProjectLines:
     :param component_lines: where each component's key, or else its name, stands.
     :param ignored: selectors of rules that ``lint: ignore:`` names.
     :param extension: of an app, that sets lzo.
+    :param component: the component, without the snap's name, that this is about;
+        ``None`` for the snap.
     """
 
+    path: Path
+    content: bytes
     name: str | None
     compression: str | None
     compression_line: int | None
@@ -135,29 +139,38 @@ class ProjectLines:
     component_lines: dict[str, int]
     ignored: tuple[str, ...]
     extension: str | None = None
+    component: str | None = None
 
     @property
     def effective(self) -> str | None:
         """What snapcraft packs with: the key, else an extension's; else the default."""
         return self.compression or ("lzo" if self.extension else None)
 
+    @property
+    def inheriting(self) -> tuple[str, ...]:
+        """Components without a key of their own, which have the snap's compression."""
+        return tuple(
+            name for name, compression in self.components.items() if compression is None
+        )
 
-def read_project_lines(content: bytes, *, where: str) -> ProjectLines:
-    """Read a project file.
+
+def read_project(path: Path, content: bytes) -> ProjectFile:
+    """Return what a project file's content says.
 
     Under ``lint: ignore:``, the linter's name alone stands for all rules. Below the
     name, a rule or a family (``SCA305``, ``SCA3``) stands for itself, and a path
     pattern for all rules on that path. A rule may also stand in the linter's place.
 
-    :param where: the file, for errors.
     :raises BadDataError: if the YAML is broken or ``compression`` isn't a scalar.
     """
-    root = read_document(content, where=where).root
+    root = read_document(content, where=str(path)).root
     key, value = root.entry(COMPRESSION) or (None, None)
     if value is not None and value.scalar is None:
-        raise not_a_scalar(value, COMPRESSION, where=where)
+        raise not_a_scalar(value, COMPRESSION, where=str(path))
     components, lines = _components(root.child("components"))
-    return ProjectLines(
+    return ProjectFile(
+        path=path,
+        content=content,
         name=_scalar(root.child("name")),
         compression=_scalar(value),
         compression_line=None if key is None else key.line,
@@ -165,6 +178,19 @@ def read_project_lines(content: bytes, *, where: str) -> ProjectLines:
         component_lines=lines,
         ignored=tuple(dict.fromkeys(_ignored(root.child("lint", "ignore")))),
         extension=next(_lzo_extensions(root.child("apps")), None),
+    )
+
+
+def project_of_component(project: ProjectFile, component: str) -> ProjectFile:
+    """Return a project as one of its components sees it, inherited keys included."""
+    own = project.components.get(component)
+    return replace(
+        project,
+        compression=project.effective if own in (None, NULL) else own,
+        compression_line=project.component_lines.get(component),
+        components={},
+        component_lines={},
+        component=component,
     )
 
 

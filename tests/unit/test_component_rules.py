@@ -17,7 +17,6 @@ from snapcraft_compression_advisor.cli.subject import find_project
 from snapcraft_compression_advisor.core.errors import BadDataError, UsageError
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.lint.lint import lint_payload
-from snapcraft_compression_advisor.lint.project import ProjectFile, project_of_component
 from snapcraft_compression_advisor.lint.request import LintRequest, analysis_request
 from snapcraft_compression_advisor.lint.rule import Context
 from snapcraft_compression_advisor.lint.rules.budgets import image_size_budget
@@ -26,6 +25,10 @@ from snapcraft_compression_advisor.lint.rules.compression import (
 )
 from snapcraft_compression_advisor.lint.rules.declared import key_implicit
 from snapcraft_compression_advisor.payload.snap_yaml import COMPONENT_TYPE
+from snapcraft_compression_advisor.project.project_file import (
+    ProjectFile,
+    project_of_component,
+)
 from snapcraft_compression_advisor.settings.settings import Settings
 
 TEXT = """\

@@ -19,7 +19,6 @@ from snapcraft_compression_advisor.lint.finding import (
     LintReport,
     Location,
 )
-from snapcraft_compression_advisor.lint.project import read_project
 from snapcraft_compression_advisor.lint.request import LintRequest
 from snapcraft_compression_advisor.lint.rule import Rule
 from snapcraft_compression_advisor.lint.rules import ALL_RULES
@@ -31,6 +30,7 @@ from snapcraft_compression_advisor.lint.run import (
     run_rules,
 )
 from snapcraft_compression_advisor.project.edit import plan_edit
+from snapcraft_compression_advisor.project.project_file import read_project
 from snapcraft_compression_advisor.settings.settings import Settings
 
 REQUEST = LintRequest(policy=Settings(), devices=())

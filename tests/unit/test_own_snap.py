@@ -19,7 +19,7 @@ from snapcraft_compression_advisor.host.project import (
 from snapcraft_compression_advisor.project.edit import plan_edit
 from snapcraft_compression_advisor.project.project_file import (
     find_project_file,
-    read_project_lines,
+    read_project,
 )
 
 PROJECT_DIR = Path(__file__).parents[2]
@@ -59,7 +59,7 @@ def test_the_advisor_edits_it_in_one_line_at_most(compression: str) -> None:
     path = find_project_file(PROJECT_DIR)
     edit = plan_edit(path, compression)
     assert edit.changes == (
-        read_project_lines(path.read_bytes(), where=str(path)).effective != compression
+        read_project(path, path.read_bytes()).effective != compression
     )
     changed = [
         (before, after)

@@ -19,10 +19,10 @@ from snapcraft_compression_advisor.project.document import MAX_PROJECT_FILE_BYTE
 from snapcraft_compression_advisor.project.edit import plan_edit
 from snapcraft_compression_advisor.project.project_file import (
     PROJECT_FILES,
-    ProjectLines,
+    ProjectFile,
     find_project_file,
+    read_project,
     read_project_file,
-    read_project_lines,
 )
 from trees import fill
 
@@ -135,8 +135,8 @@ def test_project_named_by_its_file_is_in_the_folder_above(
     assert find_project_folder(tmp_path / "x.snap", file) == tmp_path
 
 
-def read(text: str) -> ProjectLines:
-    return read_project_lines(text.encode(), where="snapcraft.yaml")
+def read(text: str) -> ProjectFile:
+    return read_project(Path("snapcraft.yaml"), text.encode())
 
 
 def test_keys_are_found_with_their_lines() -> None:

@@ -25,7 +25,6 @@ from snapcraft_compression_advisor.advice.recommendation import recommend
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.diff.figures import BaselineBuild, PayloadFigures
 from snapcraft_compression_advisor.launch.fit import FittedProfile
-from snapcraft_compression_advisor.lint.project import project_of_component
 from snapcraft_compression_advisor.lint.rule import Context
 from snapcraft_compression_advisor.lint.rules import ALL_RULES
 from snapcraft_compression_advisor.lint.rules.budgets import (
@@ -43,6 +42,7 @@ from snapcraft_compression_advisor.lint.rules.declared import (
     compression_lost,
     key_implicit,
 )
+from snapcraft_compression_advisor.project.project_file import project_of_component
 from snapcraft_compression_advisor.settings.parts import Target
 
 

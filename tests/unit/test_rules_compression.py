@@ -20,7 +20,7 @@ from lint_contexts import (
 )
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.launch.launch_set import BlindSpot, GuessBasis
-from snapcraft_compression_advisor.lint.project import ComponentSizes
+from snapcraft_compression_advisor.lint.components import ComponentSizes
 from snapcraft_compression_advisor.lint.rules.compression import (
     lzo_gains_nothing,
     lzo_would_gain,
@@ -208,9 +208,12 @@ def sizes(*, added: Interval) -> dict[str, ComponentSizes]:
     }
 
 
+GROWN = sizes(added=GROWS)
+
+
 def test_component_that_nothing_reads_gets_xz() -> None:
-    project = make_project(LZO_PROJECT, sizes(added=GROWS))
-    context = make_context(project=project, policy=NOTHING_READS)
+    project = make_project(LZO_PROJECT)
+    context = make_context(project=project, sizes=GROWN, policy=NOTHING_READS)
     (finding,) = found_by(component_key, context)
     assert (finding.severity, finding.location.line) == ("warning", 4)
     assert "3.0 MB (2.0\N{EN DASH}4.0 MB) (30%)" in finding.message
@@ -220,8 +223,8 @@ def test_component_that_nothing_reads_gets_xz() -> None:
 
 
 def test_component_of_which_nothing_is_known_is_undecided_and_priced() -> None:
-    project = make_project(LZO_PROJECT, sizes(added=GROWS))
-    (finding,) = found_by(component_key, make_context(project=project))
+    project = make_project(LZO_PROJECT)
+    (finding,) = found_by(component_key, make_context(project=project, sizes=GROWN))
     assert finding.undecided
     assert "What reads it isn't known. Reading all of it takes" in finding.message
     assert " with xz and " in finding.message
@@ -231,28 +234,34 @@ def test_component_of_which_nothing_is_known_is_undecided_and_priced() -> None:
 
 
 def test_component_that_a_start_waits_for_keeps_lzo_and_does_not_keep_xz() -> None:
-    project = make_project(LZO_PROJECT, sizes(added=GROWS))
-    context = make_context(project=project, policy=ALL_IS_READ)
+    project = make_project(LZO_PROJECT)
+    context = make_context(project=project, sizes=GROWN, policy=ALL_IS_READ)
     assert not found_by(component_key, context)
     text = LZO_PROJECT.replace("compression: lzo", "compression: xz")
-    project = make_project(text, sizes(added=GROWS))
+    project = make_project(text)
     (finding,) = found_by(
-        component_key, make_context(project=project, policy=ALL_IS_READ)
+        component_key,
+        make_context(project=project, sizes=GROWN, policy=ALL_IS_READ),
     )
     assert finding.fix is not None
     assert finding.fix.description == "Give component data 'compression: lzo'"
-    assert not found_by(component_key, make_context(project=project))
+    assert not found_by(component_key, make_context(project=project, sizes=GROWN))
 
 
 def test_component_that_does_not_grow_is_no_finding() -> None:
-    project = make_project(LZO_PROJECT, sizes(added=Interval.exactly(1e4)))
-    assert not found_by(component_key, make_context(project=project))
+    project = make_project(LZO_PROJECT)
+    assert not found_by(
+        component_key,
+        make_context(project=project, sizes=sizes(added=Interval.exactly(1e4))),
+    )
 
 
 def test_component_whose_growth_straddles_the_line_is_undecided() -> None:
     added = Interval(low=0.0, mid=1e5, high=1e6)
-    project = make_project(LZO_PROJECT, sizes(added=added))
-    context = make_context(project=project, policy=NOTHING_READS)
+    project = make_project(LZO_PROJECT)
+    context = make_context(
+        project=project, sizes=sizes(added=added), policy=NOTHING_READS
+    )
     (finding,) = found_by(component_key, context)
     assert (finding.severity, finding.undecided) == ("info", True)
     assert finding.fix is not None

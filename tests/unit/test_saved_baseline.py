@@ -17,8 +17,8 @@ from lint_reports import rendered
 from packings import ODD, make_packing, packed_context
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.lint.baseline import Baseline, judge
+from snapcraft_compression_advisor.lint.components import ComponentSizes
 from snapcraft_compression_advisor.lint.finding import LintedPayload, LintReport
-from snapcraft_compression_advisor.lint.project import ComponentSizes
 from snapcraft_compression_advisor.lint.rule import Context
 from snapcraft_compression_advisor.lint.rules import ALL_RULES
 from snapcraft_compression_advisor.lint.run import Selection, run_rules
@@ -73,8 +73,13 @@ def _contexts() -> Iterator[tuple[str, Context]]:
         xz_bytes=Interval.exactly(10.0 * MB),
         lzo_less_xz_bytes=Interval.exactly(3.0 * MB),
     )
-    project = make_project(COMPONENTS, {"data": sizes})
-    yield "large", make_context(declared="lzo", saves=LITTLE, project=project)
+    project = make_project(COMPONENTS)
+    yield (
+        "large",
+        make_context(
+            declared="lzo", saves=LITTLE, project=project, sizes={"data": sizes}
+        ),
+    )
     yield "foreign", make_context(declared="zstd")
     yield "surveyed", _surveyed()
     context = packed_context(ODD)

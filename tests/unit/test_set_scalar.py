@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from pytest_mock import MockerFixture
 
@@ -16,11 +18,11 @@ from snapcraft_compression_advisor.project.document import (
     MAX_PROJECT_FILE_BYTES,
     read_document,
 )
-from snapcraft_compression_advisor.project.project_file import read_project_lines
+from snapcraft_compression_advisor.project.project_file import read_project
 
 
 def root_compression(content: bytes) -> str | None:
-    return read_project_lines(content, where="snapcraft.yaml").compression
+    return read_project(Path("snapcraft.yaml"), content).compression
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from ruamel.yaml import YAML
 from project_shapes import VALUES, project_files
 from snapcraft_compression_advisor.core.errors import BadDataError, UsageError
 from snapcraft_compression_advisor.project.changes import set_compression
-from snapcraft_compression_advisor.project.project_file import read_project_lines
+from snapcraft_compression_advisor.project.project_file import read_project
 
 
 def splice(text: str, component: str = "c", compression: str = "xz") -> str:
@@ -123,13 +124,13 @@ def test_edited_text_says_the_same_but_for_the_key(
     except BadDataError:
         assert not any(line.startswith("    ") and "#" not in line for line in first)
         return
-    found = read_project_lines(after.encode(), where="x")
+    found = read_project(Path("x"), after.encode())
     assert found.components == {"c": "xz", "d": None}
     assert after.replace("    compression: xz\n", "", 1) == text
 
 
 def root_compression(content: bytes) -> str | None:
-    return read_project_lines(content, where="snapcraft.yaml").compression
+    return read_project(Path("snapcraft.yaml"), content).compression
 
 
 # A busy machine must not fail a test, nor chance decide what is tested.

@@ -9,6 +9,7 @@ from ...advice.reasons import Code
 from ...advice.recommendation import SNAPCRAFT_DEFAULT
 from ...core.units import bytes_text, format_bytes, join_ends, percent, seconds_text
 from ...payload.snap_yaml import split_component_name
+from ...project.edit import safe_edit
 from ...wording import habits_text, not_followed, place_of, sentences
 from ..finding import Evidence, Finding, Fix, Gain, estimated, measured
 from ..rule import (
@@ -71,7 +72,7 @@ def compression_fix(context: Context, compression: str) -> Fix:
         kept = project.effective or SNAPCRAFT_DEFAULT
         keys.update(dict.fromkeys(project.inheriting, kept))
         description += f", and keep that of {', '.join(project.inheriting)}"
-    return Fix(description, safe=True, edit=project.edit(keys))
+    return Fix(description, safe=True, edit=safe_edit(project, keys))
 
 
 def _advised(

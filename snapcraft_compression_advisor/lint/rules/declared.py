@@ -10,6 +10,7 @@ from ...advice.recommendation import SNAPCRAFT_DEFAULT
 from ...codecs import SHIPPABLE
 from ...core.units import Interval, bytes_text, percent, seconds_text
 from ...payload.snap_yaml import COMPONENT_TYPE
+from ...project.edit import safe_edit
 from ..finding import Evidence, Finding, Fix, Location, declared, estimated, measured
 from ..rule import (
     Context,
@@ -22,7 +23,7 @@ from ..rule import (
 from .compression import compression_fix, say_reader
 
 if TYPE_CHECKING:
-    from ..project import ComponentSizes
+    from ..components import ComponentSizes
 
 _NEGLIGIBLE = Policy().negligible_growth
 
@@ -61,7 +62,7 @@ def component_key(rule: Rule, context: Context) -> Iterator[Finding]:
     project = context.project
     for name in project.inheriting if project else ():
         read = context.policy.read_of(name)
-        sizes = project.component_sizes.get(name) if project else None
+        sizes = context.component_sizes.get(name)
         if project is None or (project.effective == "lzo") is (read == "all"):
             continue
         if project.effective == "lzo":
@@ -90,7 +91,7 @@ def component_key(rule: Rule, context: Context) -> Iterator[Finding]:
             else Fix(
                 f"Give component {name} 'compression: {wanted}'",
                 safe=not undecided,
-                edit=project.edit({name: wanted}),
+                edit=safe_edit(project, {name: wanted}),
             ),
             undecided=undecided,
         )
