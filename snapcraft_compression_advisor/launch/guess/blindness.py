@@ -88,7 +88,7 @@ _DESKTOP_FILE_MAX_BYTES = 256 * 1024
 
 
 def window_evidence(payload: Payload, app: str) -> BlindSpot | None:
-    """Return what tells that an app opens windows, ``None`` if nothing does.
+    """Return the evidence that an app opens windows; None if there is none.
 
     A service opens none, and neither does an app whose desktop file asks for a
     terminal.
@@ -127,7 +127,7 @@ def _interface(snap: SnapMetadata, plug: str) -> tuple[str, str]:
 
 
 def toolkit_evidence(payload: Payload, app: str) -> BlindSpot | None:
-    """Return what tells that a program might open windows.
+    """Return the evidence that a program might open windows.
 
     That is much weaker than :func:`window_evidence`: it counts only where it isn't
     known what the program does.

@@ -92,7 +92,7 @@ def _data_keys(candidate: Candidate, block_count: int) -> Iterator[tuple[str, ..
 
 
 def file_name_class(path: str) -> str:
-    """Return what names one library whatever its version: ``libLLVM`` of all."""
+    """Return a library's name without its version: ``libLLVM`` of all."""
     folder, _, name = path.rpartition("/")
     if folder.endswith("/dri") or name.startswith("libgallium"):
         return "mesa-driver"
@@ -152,7 +152,7 @@ class ElfParts:
 def parts_of(
     payload: Payload, entry: Entry, *, program: bool = False
 ) -> ElfParts | None:
-    """Return what an ELF file's blocks hold, ``None`` for what can't be told.
+    """Return the part of an ELF file that each block holds; None if it is unknown.
 
     That is any other file, one whose headers are broken, and one of which nothing is
     loaded.

@@ -97,7 +97,7 @@ class Candidate(NamedTuple):
 class Candidates:
     """All files that a launch may read.
 
-    :param files: each once, whatever its links.
+    :param files: each once, with any number of links.
     :param unresolved: what the launch needs from elsewhere.
     :param kind: of :func:`~.families.application_kind`.
     :param window: whether the app seems to open windows.
@@ -202,7 +202,7 @@ class Search:
             self._reach_out()
 
     def result(self) -> Candidates:
-        """Return what was found."""
+        """Return the candidates found so far."""
         files = sorted(self._files.values(), key=lambda file: file.entry.path)
         unreached = tuple(f for f in files if f.entry.identity in self._unreached)
         return Candidates(

@@ -50,7 +50,7 @@ LEAST_SHARE = 0.02
 """Blocks that are read more rarely aren't listed: they would only lengthen the list."""
 
 _TAIL = 0.05
-"""Of the cases, those below an interval, and likewise those above it."""
+"""Share of cases below an interval, and of those above it."""
 
 _NORMAL = NormalDist()
 _SIGMAS = _NORMAL.inv_cdf(1 - _TAIL)
@@ -196,7 +196,7 @@ def _unseen(
     reached: Sequence[LaunchFile],
     priors: Priors,
 ) -> Unseen | None:
-    """Return what wasn't reached; ``None`` if the program was followed."""
+    """Return the files that weren't reached; None if the program was followed."""
     if candidates.blindness != "program":
         return None
     name = WINDOWS if candidates.window else NO_WINDOWS
@@ -214,7 +214,7 @@ def _unseen(
 
 
 def _any_of(entry: Entry) -> LaunchFile:
-    """Return what a launch reads of a file of which nothing is known."""
+    """Return the expected reads of a file of which nothing is known."""
     large = entry.size_bytes >= _LARGE_BYTES
     return LaunchFile(
         path=entry.path,

@@ -33,7 +33,7 @@ UNKNOWN_SHARE = 0.5
 """Of the blocks of what no recorded launch tells anything."""
 
 UNKNOWN_SHARES = {MEMBER: 0.9, NO_MEMBER: 0.1}
-"""Likewise of archives whose program was followed: set by hand, as no application with
+"""The same of archives whose program was followed: set by hand, as no application with
 such an archive (Electron's) was recorded."""
 
 UNKNOWN_FILE_SHARE = 0.75
@@ -41,10 +41,10 @@ UNKNOWN_FILE_SHARE = 0.75
 written where such a file is expected."""
 
 UNKNOWN_DRIVER_SHARE = 0.5
-"""Likewise of OpenGL's driver: of what leads to it, one half opens it, one doesn't."""
+"""The same of OpenGL's driver: of what leads to it, one half opens it, one doesn't."""
 
 UNLIKELY_FILE_SHARE = 0.1
-"""Likewise of what only windows need, if none is expected, and of own files."""
+"""The same of what only windows need, if none is expected, and of own files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class Reference:
 
     :param read_share: recorded ÷ expected bytes, over applications of which all of
         their kind were left out.
-    :param seek_share: likewise, of runs of blocks.
+    :param seek_share: the same of runs of blocks.
     :param recorded: the applications with recorded ÷ expected bytes.
     :param least_share: the lowest of them in bytes expected of the payload's. Where
         less is expected, it says nothing of how much more may be read.
@@ -131,7 +131,7 @@ class Priors:
     :param files: counts of files by way.
     :param blocks: counts of blocks by the keys of :func:`~.block_classes.block_keys`.
     :param read_share: recorded ÷ expected bytes, over applications left out.
-    :param seek_share: likewise, of runs of blocks.
+    :param seek_share: the same of runs of blocks.
     :param unseen_share: recorded ÷ expected bytes if all applications of a kind were
         left out: for kinds that weren't recorded.
     :param kind_shares: by kind, recorded ÷ expected bytes.
@@ -157,7 +157,7 @@ class Priors:
         app: GuessedApp,
         unseen: Unseen | None = None,
     ) -> tuple[Interval, Interval]:
-        """Return what is read per byte expected, and sought per run expected.
+        """Return the shares read of expected bytes, and sought of expected runs.
 
         Never more than the whole payload.
 
@@ -174,13 +174,13 @@ class Priors:
         return _up_to(read, app.payload_blocks, _blocks(files)), seeks
 
     def spread_of(self, kind: str) -> Interval:
-        """Return what applications of a kind read per byte expected."""
+        """Return the share that applications of a kind read of each byte expected."""
         if kind in self.kind_shares:
             return self.kind_shares[kind]
         return self.read_share if kind in self.kinds else self.unseen_share
 
     def waited_share(self, kind: str) -> Interval:
-        """Return what a launch waits for of the work on its blocks."""
+        """Return the share of the work on its blocks that a launch waits for."""
         few = len(self.kinds.get(kind, ())) < FEWEST_WAITING
         if few or kind in self.parallel_kinds:
             return WAITED_SHARE

@@ -211,7 +211,7 @@ class _Walk:
             self._miss(interpreter, script, self._elsewhere)
 
     def _values(self, script: Entry) -> Values:
-        """Return what a script knows as it starts."""
+        """Return a script's variables as it starts."""
 
         def resolve(path: str) -> str:
             entry = self._paths.locate(path).entry

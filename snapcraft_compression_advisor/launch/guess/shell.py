@@ -81,7 +81,7 @@ def pattern_of(path: str) -> str:
 
 
 def unknown_before(path: str) -> str:
-    """Return what stands in a path behind an unknown directory, empty if none is."""
+    """Return the part of a path behind an unknown directory; empty if there is none."""
     if not is_computed(path):
         return ""
     end = path.find("/")
@@ -158,7 +158,7 @@ class Values:
                 yield from expanded.split()
 
     def expand(self, text: str, depth: int = 0) -> list[str]:
-        """Return what a word may mean, the likeliest first."""
+        """Return the meanings that a word may have, the likeliest first."""
         if "$" not in text or len(text) > MAX_CHARACTERS or depth > MAX_DEPTH:
             return [text]
         self._left -= len(text)
@@ -227,7 +227,7 @@ class Values:
         return [_cut(value, operator, pattern) for value in known]
 
     def _output(self, text: str, depth: int) -> list[str] | None:
-        """Return what commands print, None if only the run time knows."""
+        """Return the output of commands; None if only the run time knows."""
         if len(text) > MAX_CHARACTERS or depth > MAX_DEPTH:
             return None
         commands = [*simple_commands(text)]
@@ -252,7 +252,7 @@ class Values:
         return [*dict.fromkeys(printed)] or None
 
     def _line(self, words: Sequence[str]) -> str | None:
-        """Return what a command prints, None if that isn't known."""
+        """Return the line that a command prints; None if it is unknown."""
         program, given = words[0].rpartition("/")[2], words[1:]
         operands = [word for word in given if not word.startswith("-")]
         if program == "cd":

@@ -76,7 +76,7 @@ def simple_commands(text: str) -> Iterator[Command]:
 
 
 def script_interpreter(text: str) -> str:
-    """Return what runs a script, a path or a bare name; empty if it has no ``#!`` line.
+    """Return a script's interpreter, path or bare name; empty without a ``#!`` line.
 
     ``/usr/bin/env NAME`` (also with ``-S`` and assignments) names NAME.
     """

@@ -82,7 +82,7 @@ def starts_others(payload: Payload, program: Entry) -> bool:
 
 
 def _by_elf(payload: Payload, program: Entry, read: Callable[[Elf], _T]) -> _T | None:
-    """Return what is read of an ELF file, ``None`` if it is none or broken."""
+    """Return a fact of an ELF file; None if it is none or broken."""
     try:
         elf = None if is_data(program.path) else elf_of(payload, program)
         return read(elf) if elf is not None else None

@@ -185,7 +185,7 @@ def _unpacked(
 
 
 def _machine(app: StartedApp, entry: Entry) -> bytes:
-    """Return what an ELF file runs on, nothing for any other file."""
+    """Return the machine of an ELF file; empty for any other file."""
     head = app.source(entry, 20)
     return head[4:6] + head[18:20] if head.startswith(ELF_MAGIC) else b""
 
@@ -272,7 +272,7 @@ class _Archive:
         return frozenset(found)
 
     def _locate(self, path: str) -> tuple[str, Node] | None:
-        """Return what is at a path, and its path without links."""
+        """Return the node at a path, and its path without links."""
         for _ in range(MAX_LINKS):
             if len(path) > MAX_NAME_CHARACTERS:
                 return None
@@ -286,7 +286,7 @@ class _Archive:
         return None
 
     def _walk(self, parts: list[str]) -> tuple[Node | None, str | None]:
-        """Return what is at a path, or where the first link on it leads."""
+        """Return the node at a path, or the target of the first link on it."""
         node = self._root
         for number, part in enumerate(parts, 1):
             files = node.get("files")

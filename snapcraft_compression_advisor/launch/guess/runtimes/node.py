@@ -59,7 +59,7 @@ class Sources(Protocol):
         """Return the file that a path leads to, links followed."""
 
     def read(self, path: str) -> bytes:
-        """Return what is looked at of a file."""
+        """Return the beginning of a file, as far as it is read."""
 
     def has_folder(self, path: str) -> bool:
         """Return whether there is a directory of this path."""

@@ -137,7 +137,7 @@ class StartedApp:
         return any(re.fullmatch(name, trigger.name) for trigger in self.triggers)
 
     def source(self, entry: Entry, length: int = SOURCE_MAX_BYTES) -> bytes:
-        """Return what is looked at of a file."""
+        """Return the beginning of a file, as far as it is read."""
         return self.payload.read(entry.path, offset=0, length=length)
 
     def file(self, path: str) -> Entry | None:

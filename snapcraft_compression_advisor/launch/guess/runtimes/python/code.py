@@ -211,7 +211,7 @@ _Place = tuple[ast.AST, Scope, str]
 
 
 class Code:
-    """A source, told apart by its functions: a walk over the tree in its order.
+    """A source, divided by its functions: a walk over the tree in its order.
 
     :ivar scopes: by the name by which each is called; ``C.__init__`` of a class ``C``.
     :ivar search: what it adds to the directories that modules are searched in.
@@ -291,7 +291,7 @@ class Code:
             yield child, scope, node.name
 
     def _branches(self, node: ast.If) -> list[ast.AST]:
-        """Return what may run of a condition, the last first."""
+        """Return the branches of a condition that may run, the last first."""
         test = node.test
         is_never = (
             isinstance(test, (ast.Name, ast.Attribute))
@@ -391,7 +391,7 @@ class Code:
 
 
 def _prefix(node: ast.expr) -> str | None:
-    """Return what a computed text begins with: ``a.`` of ``"a." + name``."""
+    """Return the beginning of a computed text: ``a.`` of ``"a." + name``."""
     of = _Texts({}).of
     match node:
         case ast.JoinedStr(values=[first, *_]):

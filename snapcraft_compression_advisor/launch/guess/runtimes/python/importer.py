@@ -269,7 +269,7 @@ class Importer:
     def _parsed(
         self, source: bytes, package: str, file: str, *, is_program: bool
     ) -> Code | None:
-        """Return a source told apart by functions, ``None`` if that can't be."""
+        """Return a source divided by functions; None if it can't be parsed."""
         starts = not self._started.isdisjoint(
             map(bytes.decode, _DEFINED.findall(source))
         )
