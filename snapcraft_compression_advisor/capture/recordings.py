@@ -36,13 +36,11 @@ class Told:
     """Who is told of what.
 
     :param note: of what the user has to know.
-    :param debug: of what only a log needs.
     """
 
     progress: Progress
     note: Progress
     warn: Progress
-    debug: Progress
 
 
 def recorded_profiles(

@@ -217,4 +217,4 @@ def told_here() -> Told:
     """Return what shows the user how launches go."""
     from ..capture.recordings import Told  # noqa: PLC0415 # few runs start anything
 
-    return Told(progress=emit.progress, note=note, warn=warn, debug=emit.debug)
+    return Told(progress=emit.progress, note=note, warn=warn)

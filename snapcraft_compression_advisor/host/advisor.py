@@ -318,7 +318,6 @@ def _with_recordings(
         progress=emit.progress,
         note=partial(emit.progress, permanent=True),
         warn=warn_of,
-        debug=emit.debug,
     )
     recorded = recorded_profiles(payload, policy.record, told, apps=policy.apps)
     return replace(request, profiles=in_place(request.profiles, recorded))

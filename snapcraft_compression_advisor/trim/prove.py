@@ -163,7 +163,7 @@ def _recorded(payload: Payload, app: str, starts: Starts) -> LaunchProfile | str
         except AdvisorError as error:  # noqa: PERF203 # a launch takes seconds
             said = filter(None, (str(error), error.resolution))
             problem = ". ".join(said).removesuffix(".")
-            starts.told.debug(f"{app} failed: {problem}")
+            starts.told.progress(f"{app} failed: {problem}")
         else:
             return profile
     return problem

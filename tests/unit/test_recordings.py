@@ -47,9 +47,7 @@ def told(said: list[str]) -> Told:
     def say(kind: str) -> Callable[[str], None]:
         return lambda text: said.append(f"{kind}: {text}")
 
-    return Told(
-        progress=lambda _: None, note=say("note"), warn=say("warn"), debug=say("debug")
-    )
+    return Told(progress=lambda _: None, note=say("note"), warn=say("warn"))
 
 
 @pytest.fixture

@@ -93,7 +93,7 @@ def proven(
         apps=("game",),
         parts=(),
     )
-    told = Told(progress=silent, note=silent, warn=silent, debug=silent)
+    told = Told(progress=silent, note=silent, warn=silent)
     return prove_trim(payload, plan, Starts(told=told))
 
 
