@@ -31,6 +31,7 @@ from .trial.sampled import run_sampled_trial
 if TYPE_CHECKING:
     from .launch.fit import FittedProfile
     from .launch.profile import LaunchProfile
+    from .payload.snap_yaml import SnapMetadata
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +106,11 @@ class Surroundings:
     contents: tuple[Payload, ...] = ()
     consumers: tuple[Consumer, ...] = ()
     options: tuple[str, ...] = ()
+
+    def suppliers(self, snap: SnapMetadata) -> tuple[Payload, ...]:
+        """Return whose files a snap finds beside its own."""
+        bases = (base for base in self.bases if base.snap.name == snap.base_name)
+        return (*bases, *self.contents)
 
     def stack_of(self, payload: Payload, *, below: Sequence[Payload] = ()) -> Payload:
         """Return a snap over those that it runs with.

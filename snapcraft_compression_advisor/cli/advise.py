@@ -103,13 +103,11 @@ def _linted(subject: Subject, analysis: Analysis) -> LintedPayload:
     """Lint what was analysed."""
     from ..lint.lint import lint_analysed  # noqa: PLC0415 # a text has none of it
 
-    payload, around = subject.payload, subject.surroundings
-    lint = replace(subject.lint, bases=around.bases, content=around.contents)
     return lint_analysed(
-        payload,
-        lint,
+        subject.payload,
+        subject.lint,
         analysis,
-        path=str(payload.path),
+        path=str(subject.payload.path),
         project=subject.project,
         progress=emit.progress,
     )

@@ -14,6 +14,7 @@ from typing import ClassVar
 from .. import __version__
 from ..core.errors import AdvisorError
 from ..core.terminal import emit
+from ..launches import Surroundings
 from ..lint.baseline import Baseline, judge
 from ..lint.finding import LintedPayload, LintReport
 from ..lint.lint import lint_payload
@@ -218,8 +219,10 @@ def _requests(
         return replace(
             made,
             resquash=parsed_args.resquash,
-            bases=opened(parsed_args.base or made.policy.bases),
-            content=opened(parsed_args.content or made.policy.contents),
+            surroundings=Surroundings(
+                bases=opened(parsed_args.base or made.policy.bases),
+                contents=opened(parsed_args.content or made.policy.contents),
+            ),
         )
 
     return {

@@ -180,14 +180,12 @@ class Subject:
 
     payload: Payload
     lint: LintRequest
-    surroundings: Surroundings
     project: ProjectFile | None
     project_dir: Path | None
 
     def request(self) -> Request:
         """Return what to analyse it for."""
-        request = analysis_request(self.payload, self.lint, self.project)
-        return replace(request, surroundings=self.surroundings)
+        return analysis_request(self.payload, self.lint, self.project)
 
 
 @contextmanager
@@ -218,10 +216,10 @@ def open_subject(
             project = find_project(payload, project_dir)
         except AdvisorError as error:
             warn(str(error))
+        around = _surroundings(payload, lint.policy, parsed_args, until)
         yield Subject(
             payload=payload,
-            lint=lint,
-            surroundings=_surroundings(payload, lint.policy, parsed_args, until),
+            lint=replace(lint, surroundings=around),
             project=project,
             project_dir=project_dir,
         )

@@ -81,9 +81,8 @@ class TrimCommand(Command):
             analysis = analyse(payload, subject.request(), progress=emit.progress)
             folder = find_project_folder(payload.path, project_dir)
             parts = parts_of_files(folder) if folder is not None else {}
-            plan = plan_trim(
-                payload, analysis, subject.surroundings, parts, progress=emit.progress
-            )
+            around = subject.lint.surroundings
+            plan = plan_trim(payload, analysis, around, parts, progress=emit.progress)
             file = find_project_file(project_dir) if edits and project_dir else None
             proof = None
             if parsed_args.prove:
@@ -109,7 +108,7 @@ def _proof(subject: Subject, plan: TrimPlan, runs: int) -> Proof:
     from ..trim.without import Starts, seeing  # noqa: PLC0415 # as above
 
     starts = Starts(told=told_here(), recordings=subject.lint.policy.record)
-    with seeing(starts, subject.payload, subject.surroundings) as seen:
+    with seeing(starts, subject.payload, subject.lint.surroundings) as seen:
         return prove_trim(subject.payload, plan, seen, runs=runs)
 
 

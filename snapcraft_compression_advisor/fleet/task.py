@@ -17,6 +17,7 @@ from ..core.printable import printable
 from ..core.units import MIB
 from ..launch.guess.guess import static_launch_set
 from ..launch.profile import LaunchProfile, read_profile
+from ..launches import Surroundings
 from ..lint.lint import lint_analysed
 from ..lint.request import LintRequest, analysis_request
 from ..payload.source import Payload, SnapPayload, open_payload
@@ -60,7 +61,10 @@ class SnapTask:
         self._known = request.known
         self._profiles = request.launch_profiles
         self._lint = replace(
-            request.lint, bases=opened(request.bases), content=opened(request.contents)
+            request.lint,
+            surroundings=Surroundings(
+                bases=opened(request.bases), contents=opened(request.contents)
+            ),
         )
 
     def row(self, snap: Snap) -> Row:

@@ -19,6 +19,7 @@ from ..core.errors import AdvisorError, ToolError
 from ..core.result_store import keeping_results
 from ..core.terminal import emit
 from ..launch.launch_set import check_app, select_apps
+from ..launches import Surroundings
 from ..lint.request import LintRequest, analysis_request
 from ..lint.rule import Context
 from ..payload.source import DirectoryPayload, Payload, open_payload
@@ -285,7 +286,7 @@ def _request(
             for paths in (policy.bases, policy.contents)
         )
         check_stack([payload], bases=bases, contents=contents)
-        lint = replace(lint, bases=bases, content=contents)
+        lint = replace(lint, surroundings=Surroundings(bases=bases, contents=contents))
     default = artifact.compression == DEFAULT_COMPRESSION
     request = replace(
         analysis_request(payload, lint, None),

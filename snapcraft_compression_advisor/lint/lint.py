@@ -71,7 +71,9 @@ def lint_analysed(  # noqa: PLR0913 # keywords, but for the first three
         analysis=analysis,
         inventory=payload.inventory,
         snap=payload.snap,
-        survey=take_survey(payload, suppliers=request.suppliers(payload.snap)),
+        survey=take_survey(
+            payload, suppliers=request.surroundings.suppliers(payload.snap)
+        ),
         policy=request.policy,
         project=project,
         packing=look_at_packing(payload),

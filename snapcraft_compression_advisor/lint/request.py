@@ -6,7 +6,7 @@ Apart from :mod:`.lint`, whose rules ``advise`` doesn't need.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ from ..core.units import Interval
 from ..devices.device import DeviceProfile
 from ..launch.launch_set import select_apps
 from ..launches import Surroundings
-from ..payload.snap_yaml import COMPONENT_TYPE, SnapMetadata, split_component_name
+from ..payload.snap_yaml import COMPONENT_TYPE, split_component_name
 from ..payload.source import Payload
 from ..settings.parts import RefreshSettings
 from ..settings.settings import Settings
@@ -34,8 +34,7 @@ class LintRequest:
     :param policy_path: the file that names the apps, for errors; ``None`` if the
         user named them.
     :param devices: that its names and files lead to, those of its budgets included.
-    :param bases: base snaps; that counts which a snap names.
-    :param content: content snaps, which all count.
+    :param surroundings: the snaps that it runs with.
     :param resquash: whether to unpack built snaps and pack them again.
     """
 
@@ -43,15 +42,9 @@ class LintRequest:
     policy_path: str | None = None
     devices: tuple[DeviceProfile, ...]
     profiles: tuple[LaunchProfile, ...] = ()
-    bases: tuple[Payload, ...] = ()
-    content: tuple[Payload, ...] = ()
+    surroundings: Surroundings = field(default_factory=Surroundings)
     resquash: bool = False
     baseline: Baseline | None = None
-
-    def suppliers(self, snap: SnapMetadata) -> tuple[Payload, ...]:
-        """Return whose files a snap finds beside its own, as far as they are given."""
-        bases = (base for base in self.bases if base.snap.name == snap.base_name)
-        return (*bases, *self.content)
 
 
 def analysis_request(
@@ -66,7 +59,7 @@ def analysis_request(
         devices=request.devices,
         policy=request.policy.to_component_policy(),
         declared_compression=project.effective if project and is_prime else None,
-        surroundings=Surroundings(bases=request.bases, contents=request.content),
+        surroundings=request.surroundings,
     )
     if payload.snap.type == COMPONENT_TYPE:  # no launch and no budget counts
         snap, component = split_component_name(payload.snap.name)

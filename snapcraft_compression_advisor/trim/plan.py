@@ -145,9 +145,7 @@ def judged_trims(
 
     :param launches: of target apps, recorded or guessed.
     """
-    name = payload.snap.base_name
-    bases = (each for each in surroundings.bases if each.snap.name == name)
-    suppliers = (*bases, *surroundings.contents)
+    suppliers = surroundings.suppliers(payload.snap)
     survey = take_survey(payload, suppliers=suppliers)
     needed, missing = needed_files(payload, surroundings, launches)
     trims = tuple(
