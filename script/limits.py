@@ -30,7 +30,7 @@ ROOM_LINES = {
     "lint": 3_410,
     "capture": 6_560,
     "report": 5_465,
-    "fleet": 2_300,
+    "fleet": 2_305,
     "cli": 3_590,
     "host": 1_950,
 }
