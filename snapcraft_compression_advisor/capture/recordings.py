@@ -32,8 +32,8 @@ _MISSING = "bubblewrap isn't installed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
-    """Who is told of what.
+class Reporter:
+    """Tells the user how launches go.
 
     :param note: of what the user has to know.
     """
@@ -46,7 +46,7 @@ class Told:
 def recorded_profiles(
     payload: Payload,
     recordings: Sequence[Recording],
-    told: Told,
+    reporter: Reporter,
     *,
     apps: Sequence[str] = (),
     within: Isolation = NOTHING_BESIDE,
@@ -63,11 +63,11 @@ def recorded_profiles(
     for each in recordings:
         app = _app(payload, each, apps)
         try:
-            found[app] = _Launch(payload, app, each, told, within).profile()
+            found[app] = _Launch(payload, app, each, reporter, within).profile()
         except AdvisorError as error:
             if each.required:
                 raise
-            told.warn(f"The launch of {app} is guessed, not recorded: {error}")
+            reporter.warn(f"The launch of {app} is guessed, not recorded: {error}")
     return tuple(found.values())
 
 
@@ -75,7 +75,7 @@ def recorded_profiles(
 def isolated_request(
     payload: Payload,
     wanted: Recording,
-    told: Told,
+    reporter: Reporter,
     *,
     doing: str = "Launching",
     within: Isolation = NOTHING_BESIDE,
@@ -87,7 +87,7 @@ def isolated_request(
     :raises AdvisorError: if it can't be started so here.
     """
     app = _app(payload, wanted, ())
-    with _Launch(payload, app, wanted, told, within).request(doing) as request:
+    with _Launch(payload, app, wanted, reporter, within).request(doing) as request:
         yield request
 
 
@@ -107,13 +107,13 @@ class _Launch:
         payload: Payload,
         app: str,
         recording: Recording,
-        told: Told,
+        reporter: Reporter,
         within: Isolation,
     ) -> None:
         self._payload = payload
         self._within = within
         self._app = app
-        self._told = told
+        self._reporter = reporter
         self._timeout_s = recording.timeout
         self._event = self._chosen_event(recording.until)
         self._command = app_command(payload, app)
@@ -121,15 +121,15 @@ class _Launch:
     def profile(self) -> LaunchProfile:
         """Return a recording of the launch."""
         with self.request("Recording") as request:
-            recorded = record_directory(self._payload, request, self._told.progress)
-        return with_doubt(recorded, self._told.note)
+            recorded = record_directory(self._payload, request, self._reporter.progress)
+        return with_doubt(recorded, self._reporter.note)
 
     @contextmanager
     def request(self, doing: str) -> Iterator[LaunchRequest]:
         """Yield how the app is started, isolated, with a display of its own."""
-        self._told.progress("Starting a virtual display (Xvfb)")
+        self._reporter.progress("Starting a virtual display (Xvfb)")
         with own_display(), found_isolation(self._payload) as found:
-            self._told.note(
+            self._reporter.note(
                 f"{doing} {self._app}: this runs the payload's program, isolated by "
                 "bubblewrap"
             )
@@ -174,7 +174,7 @@ class _Launch:
         name, version = _os_release()
         fits = name == "ubuntu" and base == f"core{version.split('.')[0]}"
         if base.startswith("core") and not fits:
-            self._told.note(
+            self._reporter.note(
                 f"The libraries of base {base} are this machine's ({name} {version}), "
                 "and may not fit"
             )

@@ -27,7 +27,7 @@ from .commands import (
     output_arguments,
     whole_number,
 )
-from .policy_options import event_arguments, told_here
+from .policy_options import event_arguments, reporter_here
 from .write import check_outputs, note, write_output, write_page
 
 
@@ -139,7 +139,7 @@ class PrefetchCommand(Command):
                 proof = prove_prefetch(
                     payload,
                     plan,
-                    told_here(),
+                    reporter_here(),
                     codec=payload.packed_with or "xz",
                     rounds=parsed_args.runs,
                     until=parsed_args.until,

@@ -23,7 +23,7 @@ from .commands import Arguments, details, quantity
 from .write import note, warn
 
 if TYPE_CHECKING:
-    from ..capture.recordings import Told
+    from ..capture.recordings import Reporter
 
 _OPTIONS: Mapping[str, Option] = {
     name: each
@@ -194,7 +194,7 @@ def with_recordings(
         recorded_profiles,
     )
 
-    recorded = recorded_profiles(payload, recordings, told_here(), apps=policy.apps)
+    recorded = recorded_profiles(payload, recordings, reporter_here(), apps=policy.apps)
     return replace(request, profiles=in_place(request.profiles, recorded))
 
 
@@ -213,8 +213,8 @@ def _with_guesses(payload: Payload, request: LintRequest) -> LintRequest:
     return replace(request, policy=policy.model_copy(update={"apps": apps}))
 
 
-def told_here() -> Told:
+def reporter_here() -> Reporter:
     """Return what shows the user how launches go."""
-    from ..capture.recordings import Told  # noqa: PLC0415 # few runs start anything
+    from ..capture.recordings import Reporter  # noqa: PLC0415 # few runs start anything
 
-    return Told(progress=emit.progress, note=note, warn=warn)
+    return Reporter(progress=emit.progress, note=note, warn=warn)

@@ -28,7 +28,7 @@ from .commands import (
     whole_number,
 )
 from .edits import change_file
-from .policy_options import POLICY_ARGUMENTS, told_here
+from .policy_options import POLICY_ARGUMENTS, reporter_here
 from .subject import STACK_ARGUMENTS, Subject, find_project_folder, open_subject
 from .write import check_outputs, note, write_output, write_page
 
@@ -107,7 +107,7 @@ def _proof(subject: Subject, plan: TrimPlan, runs: int) -> Proof:
     from ..trim.prove import prove_trim  # noqa: PLC0415 # few runs start any
     from ..trim.without import Starts, seeing  # noqa: PLC0415 # as above
 
-    starts = Starts(told=told_here(), recordings=subject.lint.policy.record)
+    starts = Starts(reporter=reporter_here(), recordings=subject.lint.policy.record)
     with seeing(starts, subject.payload, subject.lint.surroundings) as seen:
         return prove_trim(subject.payload, plan, seen, runs=runs)
 

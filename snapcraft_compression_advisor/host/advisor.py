@@ -310,17 +310,17 @@ def _with_recordings(
     if not policy.record:
         return request
     from ..capture.recordings import (  # noqa: PLC0415 # few projects ask for it
-        Told,
+        Reporter,
         in_place,
         recorded_profiles,
     )
 
-    told = Told(
+    reporter = Reporter(
         progress=emit.progress,
         note=partial(emit.progress, permanent=True),
         warn=warn_of,
     )
-    recorded = recorded_profiles(payload, policy.record, told, apps=policy.apps)
+    recorded = recorded_profiles(payload, policy.record, reporter, apps=policy.apps)
     return replace(request, profiles=in_place(request.profiles, recorded))
 
 

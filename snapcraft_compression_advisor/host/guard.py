@@ -59,7 +59,7 @@ class Stop:
     status: int = 0
 
     @contextmanager
-    def told(self) -> Iterator[None]:
+    def reported(self) -> Iterator[None]:
         """Raise as snapcraft's error what stops the pack within."""
         try:
             yield

@@ -64,7 +64,7 @@ def wrap_get_provider(providers: ModuleType, stop: Stop, enter: Enter) -> None:
     """
 
     def enter_or_stop(instance: craft_providers.Executor) -> None:
-        with stop.told():
+        with stop.reported():
             enter(instance)
 
     def get_entering_provider(

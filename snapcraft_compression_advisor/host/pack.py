@@ -214,7 +214,7 @@ def wrap_lifecycle(
         run: Callable[..., None], command_name: str, *args: Any, **kwargs: Any
     ) -> None:
         if command_name != "clean":  # which needs no settings
-            with stop.told():
+            with stop.reported():
                 check_settings(find_advisor)
         run(command_name, *args, **kwargs)
 
@@ -243,7 +243,7 @@ def _pack(
     arguments = inspect.signature(function).bind(*args, **kwargs)
     given = arguments.arguments
     prime_dir = Path(given["directory"]).resolve()
-    with stop.told():
+    with stop.reported():
         advisor = find_advisor()
         asks = advisor is not None and not advisor.has_advised(prime_dir)
         if advisor is not None and asks:

@@ -52,7 +52,7 @@ class CompressionLinter(Linter):  # type: ignore[misc] # snapcraft is no depende
 
         :raises SnapcraftError: if there are none to be had and the mode is ``enforce``.
         """
-        with Stop(error_class=SnapcraftError).told():
+        with Stop(error_class=SnapcraftError).reported():
             try:
                 advisor = type(self).find_advisor()
                 path = (type(self).image or Path.cwd()).resolve()

@@ -22,7 +22,7 @@ from .program import FOLDER, add_to_command_chain, write_files
 
 if TYPE_CHECKING:
     from ..capture.page_cache import Storage
-    from ..capture.recordings import Told
+    from ..capture.recordings import Reporter
     from ..capture.start import Command
 
 WITHOUT, WITH, WRONG = "without", "with", "wrong"
@@ -80,7 +80,7 @@ class PrefetchProof:
 def prove_prefetch(  # noqa: PLR0913 # what, and how
     payload: Payload,
     plan: PrefetchPlan,
-    told: Told,
+    reporter: Reporter,
     *,
     codec: str,
     rounds: int,
@@ -103,13 +103,13 @@ def prove_prefetch(  # noqa: PLR0913 # what, and how
         with (
             open_payload(tree) as changed,
             packed_images(
-                changed, (codec,), scratch=scratch, progress=told.progress
+                changed, (codec,), scratch=scratch, progress=reporter.progress
             ) as images,
             isolated_request(
                 payload, Recording(
                     app=plan.app, required=True, until=until, timeout=timeout_s
                 ),
-                told,
+                reporter,
             ) as request,
         ):  # fmt: skip
             readers = {WITHOUT: (), WITH: (plan.app,), WRONG: (wrong,)}
@@ -123,7 +123,7 @@ def prove_prefetch(  # noqa: PLR0913 # what, and how
                 },
                 request,
                 rounds=rounds,
-                progress=told.progress,
+                progress=reporter.progress,
                 warmed=[_file(each) for each in (*plan.ranges, *others)],
             )
     return PrefetchProof(

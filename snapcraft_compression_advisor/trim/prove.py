@@ -158,12 +158,12 @@ def _recorded(payload: Payload, app: str, starts: Starts) -> LaunchProfile | str
     for _ in range(_STARTS):
         try:
             (profile,) = recorded_profiles(
-                payload, (starts.of(app),), starts.told, within=starts.within
+                payload, (starts.of(app),), starts.reporter, within=starts.within
             )
         except AdvisorError as error:  # noqa: PERF203 # a launch takes seconds
             said = filter(None, (str(error), error.resolution))
             problem = ". ".join(said).removesuffix(".")
-            starts.told.progress(f"{app} failed: {problem}")
+            starts.reporter.progress(f"{app} failed: {problem}")
         else:
             return profile
     return problem
@@ -237,9 +237,9 @@ def _missed(
     }
     if not counted or not can_trace():
         return []
-    wanted, told = starts.of(app), starts.told
+    wanted, reporter = starts.of(app), starts.reporter
     with isolated_request(
-        trimmed, wanted, told, doing="Tracing", within=starts.within
+        trimmed, wanted, reporter, doing="Tracing", within=starts.within
     ) as request:
         return sorted(missed_files(payload, trimmed, request) & counted)
 

@@ -22,7 +22,7 @@ from .plan import TrimGroup
 
 if TYPE_CHECKING:
     from ..capture.isolation import Isolation
-    from ..capture.recordings import Told
+    from ..capture.recordings import Reporter
     from ..launches import Surroundings
 
 BEFORE, AFTER = "before", "after"
@@ -36,7 +36,7 @@ class Starts:
         serves those that none names.
     """
 
-    told: Told
+    reporter: Reporter
     recordings: Sequence[Recording] = ()
     within: Isolation = NOTHING_BESIDE
 
@@ -109,7 +109,7 @@ def packed(
     pack = partial(
         packed_images,
         scratch=scratch,
-        progress=starts.told.progress,
+        progress=starts.reporter.progress,
         to_mount=runs > 0,
     )
     with (
@@ -128,12 +128,15 @@ def packed(
 def _turns(
     payload: Payload, app: str, images: Mapping[str, Path], starts: Starts, runs: int
 ) -> Turns:
-    wanted, told = starts.of(app), starts.told
+    wanted, reporter = starts.of(app), starts.reporter
+    progress = reporter.progress
     with isolated_request(
-        payload, wanted, told, doing="Timing", within=starts.within
+        payload, wanted, reporter, doing="Timing", within=starts.within
     ) as request:
         variants = {
             name: Variant(image=image, command=request.command)
             for name, image in images.items()
         }
-        return launch_in_turns(variants, request, rounds=runs, progress=told.progress)
+        return launch_in_turns(
+            variants, request, rounds=runs, progress=reporter.progress
+        )

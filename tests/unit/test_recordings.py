@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from snapcraft_compression_advisor.capture.recordings import (
-    Told,
+    Reporter,
     in_place,
     recorded_profiles,
 )
@@ -43,11 +43,11 @@ def said() -> list[str]:
 
 
 @pytest.fixture
-def told(said: list[str]) -> Told:
+def reporter(said: list[str]) -> Reporter:
     def say(kind: str) -> Callable[[str], None]:
         return lambda text: said.append(f"{kind}: {text}")
 
-    return Told(progress=lambda _: None, note=say("note"), warn=say("warn"))
+    return Reporter(progress=lambda _: None, note=say("note"), warn=say("warn"))
 
 
 @pytest.fixture
@@ -64,16 +64,16 @@ def test_recorded_launch_takes_the_place_of_a_file() -> None:
     assert in_place(known, [profile("b", 2)]) == (profile("a", 1), profile("b", 2))
 
 
-def test_component_has_no_launch_to_record(prime: Path, told: Told) -> None:
+def test_component_has_no_launch_to_record(prime: Path, reporter: Reporter) -> None:
     component = DirectoryPayload(prime, component="more")
-    assert recorded_profiles(component, [Recording()], told) == ()
+    assert recorded_profiles(component, [Recording()], reporter) == ()
 
 
 def test_app_that_is_not_there_is_an_error_even_if_not_required(
-    prime: Path, told: Told
+    prime: Path, reporter: Reporter
 ) -> None:
     with pytest.raises(UsageError, match="has no app 'gone'"):
-        recorded_profiles(DirectoryPayload(prime), [Recording(app="gone")], told)
+        recorded_profiles(DirectoryPayload(prime), [Recording(app="gone")], reporter)
 
 
 @pytest.mark.parametrize(
@@ -87,16 +87,16 @@ def test_app_that_is_not_there_is_an_error_even_if_not_required(
 @pytest.mark.usefixtures("_nothing_installed")
 def test_launch_that_cannot_be_recorded_is_guessed_with_a_warning(
     prime: Path,
-    told: Told,
+    reporter: Reporter,
     said: list[str],
     recording: dict[str, object],
     problem: str,
 ) -> None:
     wanted = Recording.model_validate(recording)
-    assert recorded_profiles(DirectoryPayload(prime), [wanted], told) == ()
+    assert recorded_profiles(DirectoryPayload(prime), [wanted], reporter) == ()
     (line,) = said
     assert line.startswith("warn: The launch of ")
     assert problem in line
     required = wanted.model_copy(update={"required": True})
     with pytest.raises((ToolError, UsageError), match=problem):
-        recorded_profiles(DirectoryPayload(prime), [required], told)
+        recorded_profiles(DirectoryPayload(prime), [required], reporter)

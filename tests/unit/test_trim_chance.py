@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from snapcraft_compression_advisor.capture.isolation import Isolation
-from snapcraft_compression_advisor.capture.recordings import Told
+from snapcraft_compression_advisor.capture.recordings import Reporter
 from snapcraft_compression_advisor.core.errors import ToolError
 from snapcraft_compression_advisor.launch.profile import LaunchProfile, ProfileFile
 from snapcraft_compression_advisor.payload.source import Payload, open_payload
@@ -93,8 +93,8 @@ def proven(
         apps=("game",),
         parts=(),
     )
-    told = Told(progress=silent, note=silent, warn=silent)
-    return prove_trim(payload, plan, Starts(told=told))
+    reporter = Reporter(progress=silent, note=silent, warn=silent)
+    return prove_trim(payload, plan, Starts(reporter=reporter))
 
 
 @pytest.mark.parametrize(
