@@ -137,6 +137,4 @@ def _turns(
             name: Variant(image=image, command=request.command)
             for name, image in images.items()
         }
-        return launch_in_turns(
-            variants, request, rounds=runs, progress=reporter.progress
-        )
+        return launch_in_turns(variants, request, rounds=runs, progress=progress)
