@@ -46,7 +46,7 @@ _BLIND: Mapping[BlindReason, str] = {
     "syntax-error": "{where} can't be parsed",
     "unresolved-import": "{where} imports '{what}', whose package has no such file",
 }
-"""What a guess couldn't follow, by what that matters: the most first."""
+"""What a guess couldn't follow, the most important first."""
 
 Figures: TypeAlias = "Growth | PaidAfter | Month | Saving | ColdStart | Decides"
 

@@ -1,1 +1,1 @@
-"""What to ship, what it costs, and where snapcraft.yaml says it."""
+"""What to ship, from what launches gain and downloads grow by."""

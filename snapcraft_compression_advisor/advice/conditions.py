@@ -37,7 +37,7 @@ def saves_enough(saving: Saving, policy: Policy, current: Compression) -> Answer
 
 
 def surely_saves_enough(saving: Saving, policy: Policy) -> Answer:
-    """Tell the same without that margin."""
+    """Return whether a launch becomes faster by as much, without that margin."""
     if policy.min_saving_share is None:
         return _reaches(saving.seconds, policy.min_saving_s)
     if saving.share is None:

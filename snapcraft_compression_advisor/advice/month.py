@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from ..codecs import SHIPPABLE
 from ..core.units import Interval, combined
 from .evidence import Downloads, Habits, Saving, download_seconds
 
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
 
 Part = Literal["launches", "downloads"]
 
-SHIPPED = ("xz", "lzo")
 ASSUMED = Habits(refreshes=1.0, launches=20.0, deltas="xdelta3", assumed=True)
 """If a project says nothing: as many cold launches as pay for lzo by default
 (:class:`~.evidence.Policy`) between two refreshes, and the delta that snapd asks for by
@@ -134,9 +134,9 @@ def month_by_refresh(
     :param habits: what a user does; None if that isn't known.
     :returns: None if no launch is known, or not both codecs were compared.
     """
-    if saving is None or not {*SHIPPED} <= refresh.codecs.keys():
+    if saving is None or not {*SHIPPABLE} <= refresh.codecs.keys():
         return None
-    codecs = [refresh.codecs[name] for name in SHIPPED]
+    codecs = [refresh.codecs[name] for name in SHIPPABLE]
     used = habits or ASSUMED
     xz, lzo = (_downloaded(codec, used) for codec in codecs)
     if image_added is None or all(codec.full_measured for codec in codecs):

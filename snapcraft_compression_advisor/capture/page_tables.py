@@ -78,7 +78,7 @@ class Touch:
 
     @property
     def middle(self) -> int:
-        """The page that is nearest to all that the fault may have been at."""
+        """The page in the middle of those that may have faulted."""
         return (self.first + self.last) // 2
 
 

@@ -6,7 +6,7 @@ import argparse
 from dataclasses import replace
 from typing import ClassVar
 
-from ..advice.month import SHIPPED, Month, month_by_refresh
+from ..advice.month import Month, month_by_refresh
 from ..analysis import Analysis, analyse
 from ..codecs import CODECS, SHIPPABLE
 from ..core.terminal import emit
@@ -123,7 +123,7 @@ class RefreshCommand(Command):
             check_names(old, new)
             file = parsed_args.policy or find_policy(new.path, None)
             lint = lint_request(file, policy_options(parsed_args), narrow=True)
-            wanted = {*SHIPPED} <= {*codecs}
+            wanted = {*SHIPPABLE} <= {*codecs}
             analysis = _analysed(new, lint) if wanted else None
             refresh = compare_refresh(
                 old,

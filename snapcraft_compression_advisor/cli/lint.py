@@ -285,7 +285,7 @@ def _report_text(path: Path) -> bytes | None:
 def _build_now(
     payload: Payload, paths: Iterable[Path], project_dir: Path | None
 ) -> tuple[Path | None, ProjectFile | None]:
-    """Return the payload of the same snap, and its project: both builds' judges."""
+    """Return the payload of the same snap, and its project, which judge both."""
     for path in paths:
         if path.exists():
             with open_payload(path) as now:

@@ -100,9 +100,9 @@ class _Rate(_Figures):
         return self
 
     def cost(self, of: float = 1) -> Interval:
-        """Return the seconds of one, the rates being of so many.
+        """Return the seconds of one unit; the middle is the rates' geometric mean.
 
-        Their geometric mean is the middle: rates of devices differ by factors.
+        :param of: units that the rates are of, such as a MB's bytes.
         """
         slow, fast = self.slow * of, self.fast * of
         return Interval.around(1 / slow, 1 / math.sqrt(slow * fast), 1 / fast)

@@ -116,7 +116,7 @@ def image_change(previous: BaselineBuild, now: PayloadFigures) -> Interval | Non
 
 
 def _change(old: Interval, new: Interval) -> Interval:
-    """Return a difference; figures that are alike are those of the same build."""
+    """Return a difference; zero if the figures are the same as printed."""
     ends = ((old.low, new.low), (old.mid, new.mid), (old.high, new.high))
     if all(round(one - other, _SAVED_DIGITS - 1) == 0 for one, other in ends):
         return Interval.exactly(0)

@@ -68,7 +68,7 @@ def with_states(report: LintReport, baseline: LintReport) -> LintReport:
 
 
 def _judged(payload: LintedPayload, before: LintedPayload | None) -> LintedPayload:
-    """Return a payload with states; of findings, those that stayed pair up first."""
+    """Return a payload whose findings have states; those that stayed come first."""
     known = [
         each
         for each in (before.findings if before else ())

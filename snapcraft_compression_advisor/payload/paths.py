@@ -1,4 +1,4 @@
-"""If a path leads, as the running snap would see it."""
+"""The entries that paths lead to, as the running snap would see them."""
 
 from __future__ import annotations
 

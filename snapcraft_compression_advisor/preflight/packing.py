@@ -176,7 +176,7 @@ def find_owner_faults(entries: Iterable[ImageEntry]) -> tuple[EntryFault, ...]:
 
 
 def find_unpacked_faults(inventory: Inventory) -> tuple[EntryFault, ...]:
-    """Return the same of a directory, whose links' modes packing changes.
+    """Return the faults of a directory's files, whose links get new modes.
 
     A root or ``meta`` that not everybody can list isn't packed at all.
     """

@@ -293,7 +293,7 @@ def _refuse(where: str, node: Node, problem: str) -> NoReturn:
 
 
 def _adds_only(before: Node, after: Node, part: str, added: Sequence[str]) -> bool:
-    """Whether two roots say the same, but for filters at the end of a part's."""
+    """Whether two projects differ only by filters at the end of a part's list."""
     path = ("parts", part, _STEP)
     old, new = before.child(*path), after.child(*path)
     kept = [item.scalar for item in old.items] if old else []

@@ -287,7 +287,7 @@ _UNPACKERS: Mapping[bytes, Callable[[BytesIO], BufferedIOBase]] = {
 
 
 def pair_files(old: Mapping[str, int], new: Mapping[str, int]) -> dict[str, str]:
-    """Return for files of the new build those of the old one to compare them with.
+    """Return the old build's files to compare the new one's with, by the latter.
 
     That is the file of the same path; else one that is gone, whose path differs by
     versions alone, or whose name does; of several the one of the closest length.

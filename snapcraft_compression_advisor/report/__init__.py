@@ -1,1 +1,1 @@
-"""An analysis as text or bytes, one format a file."""
+"""Pages and JSON of what commands found, and the printers of pages."""

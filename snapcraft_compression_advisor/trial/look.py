@@ -83,7 +83,7 @@ class CloserLook:
 
     @property
     def column_names(self) -> tuple[str, ...]:
-        """The fastest codec, then which codec tells each size by which faster one."""
+        """The fastest codec, then each closer codec with the fast one beside it."""
         pairs = (f"{closer.name} by {fast.name}" for closer, fast in self.pairs)
         return (*([self.fastest.name] if self.fastest else ()), *pairs)
 

@@ -79,7 +79,7 @@ def _suffix_below(path: str) -> str | None:
 
 
 def _name_below(path: str) -> str | None:
-    """Return the pattern of all files of its name, likewise."""
+    """Return the pattern of all files of its name below its directory."""
     return _below(path, escape(posixpath.basename(path)))
 
 
