@@ -150,7 +150,7 @@ def month_by_refresh(
 
 
 def _downloaded(codec: CodecRefresh, habits: Habits) -> Interval:
-    """Return what a refresh downloads."""
+    """Return the bytes that a refresh downloads."""
     if habits.deltas == "none":
         return codec.full_bytes
     condition = "default" if habits.deltas == "xdelta3" else "snap-delta-format"

@@ -107,7 +107,7 @@ class PaidAfter:
 Decider = Literal["only-device", "least-saving", "not-worth-there", "average", "budget"]
 """Why the verdict is that of one device: no other was chosen, lzo saves least there, or
 lzo saves less elsewhere, but only there it isn't worth its size, or not certainly. Or
-the average over the users' devices decides, or a budget of cold starts, whatever lzo
+the average over the users' devices decides, or a budget of cold starts, not what lzo
 saves."""
 
 

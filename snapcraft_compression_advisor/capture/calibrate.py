@@ -239,7 +239,7 @@ def _packed(
 def _measure_storage(
     request: CalibrationRequest, fill: BlockCost, progress: Progress
 ) -> tuple[tuple[Interval, Interval], bool]:
-    """Return what storage takes (a seek, a byte), and whether it is memory."""
+    """Return the seconds of storage (a seek, a byte), and whether it is memory."""
 
     def fill_tree(tree: Path) -> dict[str, int]:
         try:

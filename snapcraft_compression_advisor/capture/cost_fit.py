@@ -35,7 +35,7 @@ _COVERED = 0.95
 """Of the ratios that are drawn, what lies within the interval."""
 _REWEIGHTINGS = 4
 _LEAST_MISS = 0.02
-"""No formula is better than that, whatever a few groups say."""
+"""No formula is better than that, even if a few groups seem to show one."""
 _LEAST_STORAGE_MISS = 0.05
 _SEED = 1
 

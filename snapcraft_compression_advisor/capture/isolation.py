@@ -157,7 +157,7 @@ def isolation_steps(  # noqa: PLR0913 # keywords: what one launch is shown
     socket: str | None = None,
     authority: Path | None = None,
 ) -> list[Step]:
-    """Return what makes up the root directory of an isolated launch.
+    """Return the mounts of the root directory of an isolated launch.
 
     :param name: of the snap.
     :param root: the payload's directory or mount.
@@ -364,7 +364,7 @@ class _Layout:
                 yield "symlink", str(leads_to), place
 
     def _backing(self, path: str) -> Path:
-        """Return what of this machine a launch sees at some place."""
+        """Return the path of this machine that a launch sees at some place."""
         if _is_within(path, self.snap):
             return Path(str(self.root) + path.removeprefix(self.snap))
         return self.machine / path.lstrip("/")

@@ -138,7 +138,7 @@ class Watch:
         return None
 
     def next_look_s(self, elapsed_s: float) -> float:
-        """Return when to look again whatever happens, in seconds from the start."""
+        """Return the time of the next look in any case, in seconds from the start."""
         due_s = math.inf if self._event.due_s is None else self._event.due_s
         return due_s if self._seen == "none" else min(due_s, elapsed_s + LOOK_S)
 
@@ -162,7 +162,7 @@ class Watch:
         self.window = self._shown(state)
 
     def _shown(self, state: LaunchState) -> WindowEnd | None:
-        """Return what the window that ends the launch shows, if it is over."""
+        """Return the content of the window that ends the launch, if it is over."""
         if self._seen != "drawn":
             return "blank" if state.is_last and self._seen == "blank" else None
         now_s, tree = state.elapsed_s, state.tree
@@ -235,5 +235,5 @@ _DOUBTS: dict[WindowEnd, str] = {
 
 
 def window_doubt(window: WindowEnd | None) -> str | None:
-    """Return what a recording that a window ended leaves open, in words."""
+    """Return the doubt that a recording ended by a window leaves, in words."""
     return None if window is None else _DOUBTS.get(window)

@@ -327,7 +327,7 @@ def kernel_release(text: str | None = None) -> tuple[int, int]:
 
 
 def running_kernel(root: Path = Path("/")) -> KernelProfile:
-    """Return what can be known of the running kernel, from files below a root."""
+    """Return the facts of the running kernel, from files below a root."""
     release = platform.release()
     options, where = _options(root, release)
     modes = (mode for option, mode in _FILE_MODES.items() if option in options)

@@ -211,7 +211,7 @@ class Observer:
 
 
 def _advice(lines: Sequence[str], root: Path, *, is_isolated: bool) -> str:
-    """Return what to do about what a launch printed."""
+    """Return advice on the output of a launch."""
     text = "\n".join(lines)
     for path in _ABSOLUTE_PATH.findall(text):
         if not os.path.lexists(path) and os.path.lexists(f"{root}{path}"):

@@ -206,7 +206,7 @@ def _numbers(file: ProfileFile) -> NDArray[np.intp]:
 
 
 def resident_share(path: Path) -> float:
-    """Return how much of this user's file, which isn't empty, is cached, 0 to 1."""
+    """Return the cached share of this user's file, which isn't empty, 0 to 1."""
     try:
         with path.open("rb") as file:
             return float(resident_pages(file.fileno()).mean())
@@ -304,7 +304,7 @@ def block_runs(blocks: NDArray[np.intp]) -> tuple[tuple[int, int], ...]:
 
 
 def fit_for_replay(profile: LaunchProfile, inventory: Inventory) -> FittedProfile:
-    """Return what of a profile a payload holds.
+    """Return the part of a profile that a payload holds.
 
     :raises BadDataError: if that is nothing.
     """

@@ -272,7 +272,7 @@ def _touches(mapping: _Mapping, pages: NDArray[np.intp]) -> Iterator[Touch]:
 
 
 def reads_code_forward(release: str | None = None) -> bool:
-    """Return how this kernel, or another release, reads around faults in code."""
+    """Return the way this kernel, or another release, reads around faults in code."""
     return kernel_release(release) >= _READS_CODE_FORWARD
 
 

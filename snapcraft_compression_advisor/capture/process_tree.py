@@ -34,7 +34,7 @@ _GET_CHILD_SUBREAPER = 37
 def process_tree(request: StartRequest) -> Iterator[ProcessTree]:
     """Prepare a command; :meth:`PreparedProcess.go` starts it.
 
-    On the way out the command and all its descendants are ended, whatever happens.
+    On the way out the command and all its descendants are ended in any case.
 
     :raises ToolError: if it can't be prepared.
     """
@@ -126,7 +126,7 @@ class ProcessTree:
         return max(0.0, user_s - self._before[0]), max(0.0, system_s - self._before[1])
 
     def read_bytes(self) -> int:
-        """Return what processes that haven't ended have read, with their children.
+        """Return the reads of processes that haven't ended, with their children.
 
         From storage, and by system calls: what is read ahead comes in longer strides.
         """

@@ -219,7 +219,7 @@ def directory_files(
 
 
 def _states(root: Path, inventory: Inventory) -> dict[str, tuple[int, int]]:
-    """Return what changes with each file and directory."""
+    """Return a state that changes with each file and directory."""
     found = {}
     for path in inventory.entries:
         status = (root / path).lstat()
@@ -273,7 +273,7 @@ def recorded_launch(
     read_ahead_kb: int | None,
     storage: Storage | None = None,
 ) -> RecordedLaunch:
-    """Return what a recording keeps of its launches and of this machine."""
+    """Return the facts of its launches and of this machine that a recording keeps."""
     # To the tenth of a millisecond; more is noise.
     cold_cpu_s, warm_cpu_s = (
         CpuTime(user=round(each.user_s, 4), system=round(each.system_s, 4))
@@ -303,7 +303,7 @@ def with_doubt(profile: LaunchProfile, note: Progress) -> LaunchProfile:
 
 
 def cache_drops() -> int:
-    """Return how often the system's caches were dropped since it was started."""
+    """Return the number of times the system's caches were dropped since its start."""
     for line in _STATISTICS.read_text().splitlines():
         name, _, value = line.partition(" ")
         if name == "drop_pagecache":

@@ -125,7 +125,7 @@ class Difference:
 
 
 def difference(slower: Sample, faster: Sample) -> Difference | None:
-    """Return how much less time the second of two things takes than the first.
+    """Return the seconds that the second of two things takes less than the first.
 
     The rounds' own differences are compared: what slows a whole round down, such as
     other work on the machine, is in both of its runs and goes away (the paired t test;

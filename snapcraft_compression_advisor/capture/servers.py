@@ -221,7 +221,7 @@ def _unwritable(program: str, error: OSError) -> StorageError:
 
 
 def _line(program: str, lines: IO[bytes], output: IO[bytes], resolution: str) -> str:
-    """Return what the server writes once it is ready."""
+    """Return the line that the server writes once it is ready."""
     readable, _, _ = select.select([lines], [], [], _START_TIMEOUT_S)
     line = lines.readline().strip() if readable else b""
     if not line:

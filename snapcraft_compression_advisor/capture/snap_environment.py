@@ -148,7 +148,7 @@ def display_authority() -> Path | None:
 
 
 def seen_environment() -> dict[str, str]:
-    """Return what an isolated launch sees of this run's environment.
+    """Return the part of this run's environment that an isolated launch sees.
 
     Buses, agents and secrets of whoever records stay outside.
     """

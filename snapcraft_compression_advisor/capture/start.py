@@ -118,7 +118,7 @@ class Launched(RunTime):
 
 
 def app_command(payload: Payload, app: str) -> Command:
-    """Return how snapd starts an app: its command-chain, then its command.
+    """Return the command by which snapd starts an app: command-chain, then command.
 
     :raises UsageError: if the snap has no such app, or that has no command.
     """
@@ -228,7 +228,7 @@ def time_launch(  # noqa: PLR0913 # two say where, three when to look
 def start_request(
     command: Command, root: Path, *, home: Path, display: str | None
 ) -> StartRequest:
-    """Return how a command is started from a payload at some place.
+    """Return the command that starts another from a payload at some place.
 
     :raises UsageError: if a root of its own isn't possible.
     """
@@ -268,7 +268,7 @@ def _isolated(
     places: tuple[Path, Path],
     display: str | None,
 ) -> StartRequest:
-    """Return how a command is started by bubblewrap, from the payload and the home."""
+    """Return the command by which bubblewrap starts another, from payload and home."""
     root, home = places
     display = display or os.environ.get("DISPLAY", "")
     socket, authority = display_socket(display), display_authority()
@@ -318,7 +318,7 @@ def _isolated(
 
 
 def _tasks_of(user: int) -> int:
-    """Return how many processes and threads a user has, which limits count."""
+    """Return the number of processes and threads of a user, which limits count."""
     everyone = psutil.process_iter(["uids", "num_threads"])
     return sum(
         each.info["num_threads"] or 0

@@ -114,7 +114,7 @@ class WindowSight:
         return int(self._display.fileno())
 
     def look(self, process_ids: Callable[[], set[int]]) -> Sight:
-        """Return what is to be seen of new windows of some processes.
+        """Return the content of new windows of some processes.
 
         A window counts that is viewable and larger than one pixel, is neither a menu
         or tooltip (override-redirect) nor a splash screen, and whose client is one of

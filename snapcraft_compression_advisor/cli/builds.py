@@ -77,7 +77,7 @@ class DiffCommand(Command):
 
 
 def _declared(payload: Payload) -> str | None:
-    """Return what the project beside a prime directory says."""
+    """Return the project beside a prime directory."""
     if payload.kind != "prime":
         return None
     project = find_project(payload, None)
@@ -142,7 +142,7 @@ class RefreshCommand(Command):
 
 
 def _analysed(new: Payload, lint: LintRequest) -> Analysis:
-    """Return what launches of the new build gain."""
+    """Return the analysis of the new build's launches."""
     check_apps(new, lint)
     # The month comes later, from the figures of this very refresh.
     policy = lint.policy.model_copy(update={"refresh": None})

@@ -145,7 +145,7 @@ def help_text(arguments: Sequence[str]) -> str | None:
 
 
 def _program_help(*, in_full: bool) -> str:
-    """Return what the program does and its commands; in full, the uncommon ones too."""
+    """Return the program's help with its commands; in full, the uncommon ones too."""
     names = [name for name in COMMANDS if in_full or name not in UNCOMMON]
     lines = [f"{_INDENT}{name:{_NAME_COLUMNS}}{COMMANDS[name][1]}" for name in names]
     see = "" if in_full else f" '{APP_NAME} help --all' lists all commands."

@@ -105,7 +105,7 @@ def load_command(name: str) -> type[BaseCommand]:
 
 
 def make_dispatcher(loaded: str | None) -> Dispatcher:
-    """Return what parses the command line, with one command imported."""
+    """Return the parser of the command line, with one command imported."""
     commands = [
         load_command(name) if name == loaded else _summary(name, text)
         for name, (_, text) in COMMANDS.items()
@@ -173,7 +173,7 @@ def whole_number(*, least: int, most: int | None = None) -> Callable[[str], int]
 
 
 def details(text: str, **more: Any) -> Mapping[str, Any]:  # noqa: ANN401 # argparse's own
-    """Return what an argument does, and its keywords for argparse.
+    """Return an argument's help, and its keywords for argparse.
 
     :param text: ends with the default if that isn't among the keywords.
     """

@@ -207,7 +207,7 @@ def _recorded(
 def _requests(
     parsed_args: argparse.Namespace, paths: Sequence[Path], until: ExitStack
 ) -> dict[Path, LintRequest]:
-    """Return what each payload is checked against: one request for each policy."""
+    """Return the request of each payload's check: one for each policy."""
     options = policy_options(parsed_args)
 
     def opened(paths: Sequence[Path | str]) -> tuple[Payload, ...]:

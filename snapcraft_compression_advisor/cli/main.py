@@ -179,7 +179,7 @@ def _end(error: CraftError, status: int | None = None) -> int:
 
 
 def _as_craft_error(error: Exception) -> CraftError:
-    """Return what users see of an error of the system, or of the program itself."""
+    """Return an error of the system, or of the program itself, as users see it."""
     is_memory = isinstance(error, MemoryError) or (
         error.errno == errno.ENOMEM
         if isinstance(error, OSError)

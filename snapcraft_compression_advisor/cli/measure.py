@@ -103,7 +103,7 @@ class MeasureCommand(Command):
 
 @contextmanager
 def _launch(parsed_args: argparse.Namespace, payload: Payload) -> Iterator[Launch]:
-    """Return what is timed: the reads of the profile, or a real launch."""
+    """Return the launch to time: the reads of the profile, or a real one."""
     if parsed_args.launch_profile is not None:
         started = parsed_args.app is not None or parsed_args.command_word
         exclude(

@@ -90,7 +90,7 @@ def policy_options(parsed_args: argparse.Namespace) -> Settings:
 def lint_request(
     file: Path | None, options: Settings, *, narrow: bool = False
 ) -> LintRequest:
-    """Return what a payload is to be checked against.
+    """Return the request of a payload's check.
 
     :param narrow: as for :func:`.load_settings`.
     :raises AdvisorError: if the policy, or a file that it names, can't be read or isn't
@@ -214,7 +214,7 @@ def _with_guesses(payload: Payload, request: LintRequest) -> LintRequest:
 
 
 def reporter_here() -> Reporter:
-    """Return what shows the user how launches go."""
+    """Return the reporter that shows the user how launches go."""
     from ..capture.recordings import Reporter  # noqa: PLC0415 # few runs start anything
 
     return Reporter(progress=emit.progress, note=note, warn=warn)

@@ -90,7 +90,7 @@ def project_to_set(payload: Payload, project_dir: Path | None) -> Path:
 def find_project_folder(path: Path, project_dir: Path | None) -> Path | None:
     """Return the folder of the project named, else of that beside the payload.
 
-    A prime directory is its project's, whatever that is named; a built snap may lie
+    A prime directory is its project's, under any name; a built snap may lie
     anywhere, so there the name has to be the snap's.
 
     :raises AdvisorError: if there is no project where one is named.
@@ -184,7 +184,7 @@ class Subject:
     project_dir: Path | None
 
     def request(self) -> Request:
-        """Return what to analyse it for."""
+        """Return the request of its analysis."""
         return analysis_request(self.payload, self.lint, self.project)
 
 

@@ -148,7 +148,7 @@ def _check_proof(proof: Proof | None) -> None:
 
 
 def _edit(plan: TrimPlan, file: Path) -> Edit:
-    """Return what adds all of the filters, whose parts must be known, to a project."""
+    """Return the edit that adds all of the filters, whose parts must be known."""
     filters = sure_filters(plan)
     if "" in filters:
         message = f"{file}: which part brought {filters[''][0]!r} isn't known"

@@ -134,7 +134,7 @@ def write_file(content: bytes, path: Path) -> None:
 
 
 def text_style(output: Path | None) -> TextStyle:
-    """Return how text looks in a file, or on the standard output; verbose with -v."""
+    """Return the style of text in a file or on the standard output; verbose with -v."""
     from ..report.lines import FILE_STYLE, style_for  # noqa: PLC0415 # help has none
 
     style = FILE_STYLE if output else style_for(sys.stdout, os.environ)

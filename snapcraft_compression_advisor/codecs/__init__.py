@@ -37,4 +37,4 @@ DECOMPRESSORS: Mapping[int, Decompressor] = MappingProxyType(
 READERS: Mapping[str, Decompressor] = MappingProxyType(
     {each.name: each for each in _READERS}
 )
-"""Likewise by name: of a codec, or lzma (the legacy LZMA-alone)."""
+"""The same by name: of a codec, or lzma (the legacy LZMA-alone)."""

@@ -28,7 +28,7 @@ Model = TypeVar("Model", bound=pydantic.BaseModel)
 
 
 def describe_problem(item: ErrorDetails) -> str:
-    """Return what is wrong with which key, in one line."""
+    """Return the fault of a key, in one line."""
     place = ".".join(map(str, item["loc"])) or "file"
     return f"{place}: {item['msg'].removeprefix('Value error, ')}"
 

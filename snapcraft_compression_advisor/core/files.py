@@ -20,10 +20,10 @@ _OPEN_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
 
 
 def read_table(package: str, name: str) -> dict[str, Any]:
-    """Return what a YAML file of a package says.
+    """Return the content of a YAML file of a package.
 
     libyaml takes a tenth of the time of ruamel.yaml, which is for users' files: there
-    it is told where something stands.
+    it gets the place of each value.
     """
     import yaml  # noqa: PLC0415 # few commands read one
 

@@ -2,7 +2,7 @@
 
 A run that is killed (SIGKILL, a power cut) removes nothing. So each directory is
 locked (flock(2)) for as long as its run lives: the kernel takes the lock away with the
-process, whatever ended that. What is found without its lock is removed by the next run
+process, however that ended. What is found without its lock is removed by the next run
 that makes a directory in the same place, what is mounted there first.
 """
 

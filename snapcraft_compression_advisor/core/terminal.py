@@ -46,7 +46,7 @@ class Terminal:
         craft_cli.emit.error(safe)
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 # what shows no text
-        """Return what else the emitter has."""
+        """Return any other attribute of the emitter."""
         return getattr(craft_cli.emit, name)
 
 

@@ -140,7 +140,7 @@ class Advisor:
         return next((each for each in snaps if each.prime_dir == prime_dir), None)
 
     def declared(self, component: str | None) -> str | None:
-        """Return what snapcraft.yaml itself says of an artifact's compression.
+        """Return the compression that snapcraft.yaml itself gives an artifact.
 
         :raises AdvisorError: if it can't be read.
         """
@@ -192,7 +192,7 @@ class Advisor:
                 )
 
     def decision(self, artifact: Artifact) -> Decision | None:
-        """Return what an artifact is to be packed with; None if advice failed.
+        """Return the codec to pack an artifact with; None if advice failed.
 
         :raises SettingsError: if the settings are broken.
         :raises CannotJudgeError: if advice failed and the mode is ``enforce``.
@@ -275,7 +275,7 @@ def open_artifact(artifact: Artifact) -> Iterator[Payload]:
 def _request(
     artifact: Artifact, settings: LoadedSettings, payload: Payload, until: ExitStack
 ) -> Request:
-    """Return what ``lint`` asks for, with the settings' base and content snaps."""
+    """Return the request of ``lint``, with the settings' base and content snaps."""
     policy = settings.policy
     lint = LintRequest(
         policy=policy, devices=settings.devices, profiles=settings.profiles

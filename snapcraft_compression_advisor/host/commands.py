@@ -119,7 +119,7 @@ COMMANDS = (CompressionAdviceCommand, SetCompressionCommand)
 
 
 def _built(component: str | None) -> Path:
-    """Return what was built here."""
+    """Return the snaps and components that were built here."""
     if component is None:
         return find_payload(Path())
     path = Path("partitions", "component", component, "prime")

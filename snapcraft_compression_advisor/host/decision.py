@@ -78,7 +78,7 @@ class Decision:
 
 
 def decide(artifact: Artifact, analysis: Analysis, policy: Settings) -> Decision:
-    """Return what to pack an artifact with.
+    """Return the codec to pack an artifact with.
 
     Only ``apply`` and ``write`` change anything, only a verdict ``change`` does, and
     what snapcraft.yaml declares stands unless the settings say otherwise.
@@ -98,7 +98,7 @@ def decide(artifact: Artifact, analysis: Analysis, policy: Settings) -> Decision
 
 
 def codec_of(image: Path) -> str:
-    """Return what a built snap or component is packed with.
+    """Return the codec of a built snap or component.
 
     :raises AdvisorError: if it isn't one.
     """

@@ -85,7 +85,7 @@ def judging(
 
     :param what: that doesn't happen if it fails, for the warning.
     :param enforces: returns whether that is the mode, if the action failed.
-    :returns: None if it failed; one line has said so, and the log says more.
+    :returns: None if it failed; one line reports it, and the log has more.
     :raises SettingsError: if the settings are broken.
     :raises PolicyBrokenError: if the pack has to stop; ``CannotJudgeError`` if the
         action failed and the mode is ``enforce``.

@@ -145,7 +145,7 @@ class AdvisingPackage(Below):
         return self._artifacts[component]
 
     def _compressed(self, component: str | None) -> Any:
-        """Return what holds the key: the project, or one of its components."""
+        """Return the holder of the key: the project, or one of its components."""
         project: Any = getattr(self, "_project", None)  # up to craft-application 4
         if project is None:
             project = cast("Any", self._services.get("project").get())

@@ -173,7 +173,7 @@ def readable_linkage(payload: Payload, entry: Entry) -> ElfLinkage | None:
 
 
 def by_pages(read: Read) -> Read:
-    """Return what reads a file by whole pages, and each only once.
+    """Return a reader of a file that reads whole pages, and each only once.
 
     Most of what is asked for are a few bytes beside those before, and to open a file
     takes longer than to read a page of it. More than a page is read as it is asked for.
@@ -282,7 +282,7 @@ class Elf:
         return max(loaded, default=0)
 
     def linkage(self) -> ElfLinkage:
-        """Return what the program headers and the dynamic segment say."""
+        """Return the facts of the program headers and the dynamic segment."""
         interpreter = None
         for segment in self.segments:
             if segment.kind == PT_INTERP:

@@ -42,7 +42,7 @@ Symbol = tuple[str, str]
 
 
 def exported_symbols(elf: Elf) -> frozenset[Symbol]:
-    """Return what a library exports: names with their versions.
+    """Return the exports of a library: names with their versions.
 
     By the System V ABI, and by the Linux Standard Base (chapter "Symbol Versioning").
 
@@ -67,7 +67,7 @@ def exported_symbols(elf: Elf) -> frozenset[Symbol]:
 
 
 def _symbol_count(elf: Elf, tags: Mapping[int, int]) -> int:
-    """Return how many symbols the table has, which only its hash tables tell."""
+    """Return the number of symbols in the table, which only its hash tables have."""
     count = 0
     if _DT_HASH in tags:
         ((_, count),) = elf.rows_at(tags[_DT_HASH], "2I")

@@ -169,7 +169,7 @@ def list_image(entries: Iterable[ImageEntry]) -> Inventory:
 
 
 def file_group(path: str) -> str:
-    """Return what a file belongs to by its path: a toolkit, a package or a folder.
+    """Return the group of a file by its path: a toolkit, a package or a folder.
 
     For tables and pictures, not for decisions: a launch reads hundreds of files, and
     people think of them as Qt, fonts or a Python package.

@@ -159,7 +159,7 @@ def make_layout(
 
 
 def _copies_in_snap(payload: SnapPayload, files: Iterable[Entry]) -> dict[str, str]:
-    """Return which files share their blocks in a snap: no need to read them."""
+    """Return the files that share their blocks in a snap, without reading them."""
     firsts: dict[tuple[int, int, int], str] = {}
     copies: dict[str, str] = {}
     for entry in files:

@@ -190,7 +190,7 @@ class LibraryFinder:
     def _find(
         self, name: str, machine: tuple[int, str], directories: tuple[str, ...]
     ) -> tuple[Entry, ElfLinkage] | str:
-        """Return what a loader finds, else who supplies it."""
+        """Return the file that a loader finds, else its supplier."""
         supplier = "base" if BASE_LIBRARY.fullmatch(posixpath.basename(name)) else ""
         places = [posixpath.join(directory, name) for directory in directories]
         for place in places or [name]:

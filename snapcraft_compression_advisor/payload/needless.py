@@ -38,7 +38,7 @@ MOST_FILES = 200
 """ELF files that are looked at, the largest first: of a browser, an office suite and a
 game without their base they hold 99 % of all ELF bytes, of whole system trees 94 %."""
 MOST_FAR_FILES = 50
-"""Likewise of a snap in a store: each takes some 25 KB."""
+"""The same of a snap in a store: each takes some 25 KB."""
 LEAST_BYTES = 64 * 1024
 """Smaller ELF files aren't looked at."""
 LEAST_UNLOADED_BYTES = KIB
@@ -49,7 +49,7 @@ sections."""
 _UNNAMED_BYTES = 64 * KIB
 """Loaded bytes that no section names; alignment leaves fewer (64 KiB pages)."""
 _PATCHED_BYTES = 4 * KIB
-"""Likewise, if segments are aligned differently."""
+"""The same, if segments are aligned differently."""
 _LIBRARY = re.compile(r".*\.so(?:\.[\d.]+)?")
 _SANITIZER = re.compile(r"(?:.*/)?lib(?:a|hwa|l|t|ub)san\.so[.\d]*")
 _SANITIZED = "sanitizers are shipped with their symbols on purpose"

@@ -121,7 +121,7 @@ class Reach:
         return doubt or self._doubt_of_names(own, names, found)
 
     def _doubt_of_path(self, soname: str, found: Replacement) -> str | None:
-        """Return which app's loader doesn't look where a content snap has a library."""
+        """Return the app whose loader doesn't look in a content snap's folder."""
         snap = found.snap
         resolver = PathResolver(snap.inventory, snap_name=snap.snap.name)
         triplet = next((each for each in TRIPLETS.values() if each in found.folder), "")

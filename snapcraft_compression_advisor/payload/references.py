@@ -56,7 +56,7 @@ def find_references(payload: Payload) -> Mapping[str, str]:
 
 
 def referrer(path: str, known: Mapping[str, str]) -> str | None:
-    """Return what leads to a file, or to a directory that it is in."""
+    """Return the reference to a file, or to a directory that it is in."""
     while path:
         if path in known:
             return known[path]

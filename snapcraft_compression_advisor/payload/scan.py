@@ -193,7 +193,7 @@ class _Listing:
     def _entry(
         self, path: str, name: str, status: os.stat_result, directory: int
     ) -> Entry:
-        """Return what is right in an open directory; note it if it can't be read."""
+        """Return the entries of an open directory; note it if it can't be read."""
         kind = _KINDS[stat.S_IFMT(status.st_mode)]
         size_bytes = allocated_bytes = 0
         if kind is EntryKind.FILE:
@@ -304,7 +304,7 @@ class PayloadState:
         self._add(path, status.st_ino, status.st_size, modified_ns, changed_ns)
 
     def name(self, entries: Iterable[object] = ()) -> str | None:
-        """Return what names the contents; None if nothing does for sure.
+        """Return a key of the contents; None if none is certain.
 
         :param entries: of a directory: paths, modes, links.
         """

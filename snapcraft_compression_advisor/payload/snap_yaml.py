@@ -44,7 +44,7 @@ def _as_text(value: object) -> object:
 
 
 def _as_version(value: object) -> object:
-    """Take whatever YAML makes of an unquoted version: a number, even a date."""
+    """Take what YAML makes of an unquoted version: a number, even a date."""
     return "" if value is None or isinstance(value, (dict, list)) else str(value)
 
 

@@ -168,7 +168,7 @@ class SnapPayload:
         return [] if blocks is None else _filled_ranges(blocks)
 
     def unlike_snap_pack(self) -> str | None:
-        """Return how its blocks differ from those that ``snap pack`` makes."""
+        """Return the difference of its blocks from those that ``snap pack`` makes."""
         superblock = self.image.superblock
         if superblock.codec not in CODECS:
             return f"it is packed with {superblock.codec}, which no kernel reads"
@@ -207,7 +207,7 @@ def check_packed_size(payload: Payload) -> None:
 
 
 def _filled_ranges(blocks: FileBlocks) -> list[tuple[int, int]]:
-    """Return what sparse blocks leave of a file, blocks side by side as one range."""
+    """Return a file's ranges without sparse blocks, adjacent blocks as one range."""
     ranges: list[tuple[int, int]] = []
     for index, block in blocks.filled_blocks():
         start = index * blocks.block_bytes
@@ -271,7 +271,7 @@ def _data_ranges(descriptor: int, size_bytes: int) -> Iterator[tuple[int, int]]:
 
 
 def _read_metadata(payload: DirectoryPayload | SnapPayload) -> SnapMetadata:
-    """Return what a payload is by its ``meta``; one with both files is a snap."""
+    """Return the kind of a payload by its ``meta``; one with both files is a snap."""
     for path, parse in _METADATA.items():
         entry = payload.inventory.entries.get(path)
         if entry is not None and entry.kind is EntryKind.FILE:

@@ -147,7 +147,7 @@ class ProjectDocument:
         return bisect_right(self.starts, index) - 1
 
     def before(self, node: Node) -> str:
-        """Return what its line has before a node: its indent, and more if not alone."""
+        """Return the text before a node on its line: its indent, more if not alone."""
         return self.text[self.starts[self.line_of(node.start)] : node.start]
 
     def line_break_near(self, index: int) -> str:

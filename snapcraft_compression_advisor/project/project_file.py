@@ -155,7 +155,7 @@ class ProjectFile:
 
 
 def read_project(path: Path, content: bytes) -> ProjectFile:
-    """Return what a project file's content says.
+    """Return the values of a project file's content.
 
     Under ``lint: ignore:``, the linter's name alone stands for all rules. Below the
     name, a rule or a family (``SCA305``, ``SCA3``) stands for itself, and a path

@@ -102,7 +102,7 @@ class KindTotal:
 
 
 def totals(changes: Sequence[FileChange]) -> Sequence[KindTotal]:
-    """Return what each kind of change adds, those first that add most."""
+    """Return the bytes that each kind of change adds, the largest first."""
     by_kind: dict[ChangeKind, list[FileChange]] = defaultdict(list)
     for each in changes:
         by_kind[each.change].append(each)
@@ -128,7 +128,7 @@ def find_changes(
     files: Mapping[str, float],
     plain: Mapping[str, Mapping[str, float]] | None = None,
 ) -> Sequence[FileChange]:
-    """Return what happened to the files that add most to deltas.
+    """Return the changes of the files that add most to deltas.
 
     :param files: what each adds to the snap-aware delta, by path; to a plain one if
         that alone is wanted.
@@ -168,7 +168,7 @@ class _Looker:
         self._left_bytes = _ALL_LIMIT_BYTES
 
     def look(self, path: str) -> tuple[ChangeKind, str | None]:
-        """Return what happened to a file, and its path in the old build."""
+        """Return the change of a file, and its path in the old build."""
         old_path = self._pairs.get(path)
         if old_path != path:
             moved = self._moved_from(path)
@@ -246,7 +246,7 @@ def _differing(one: bytes, other: bytes) -> int:
 
 
 def cache_sources(path: str) -> str | None:
-    """Return how the paths of a cache's sources begin; None for no cache."""
+    """Return the beginning of the paths of a cache's sources; None for no cache."""
     found = next((where for cache, where in _CACHES if fnmatchcase(path, cache)), None)
     if found is None:
         return None
@@ -257,7 +257,7 @@ def cache_sources(path: str) -> str | None:
 
 
 def archive_members(contents: bytes) -> Mapping[str, object] | None:
-    """Return what is equal for archives of equal contents, by name of each member.
+    """Return a key that is equal for archives of equal contents, by member.
 
     :returns: None for a file that is no archive, a broken one, or one that holds too
         much. Known are zip (jar, wheel, egg), and what gzip, bzip2 or xz made.
@@ -314,6 +314,6 @@ def pair_files(old: Mapping[str, int], new: Mapping[str, int]) -> dict[str, str]
 
 
 def _keys(path: str) -> tuple[str, str]:
-    """Return what likely pairs have in common, the surest first."""
+    """Return keys that likely pairs have in common, the surest first."""
     whole = _VERSION.sub("#", path)
     return whole, "*/" + whole.rpartition("/")[2]

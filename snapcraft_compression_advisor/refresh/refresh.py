@@ -74,7 +74,7 @@ def compare_refresh(
     trial: TrialResult | None = None,
     progress: Progress,
 ) -> Refresh:
-    """Return what a refresh downloads.
+    """Return the download of a refresh.
 
     :param trial: of the new build with these codecs, if there is one.
     :raises BadDataError: if the builds are of different snaps.

@@ -188,7 +188,7 @@ def make_snap_aware_delta(old: Stream, new: Stream, delta: Path) -> int:
 def shares_of_files(
     delta: Path, size_bytes: float, places: Sequence[Place]
 ) -> dict[str, float]:
-    """Return what each file adds to a delta, by its instructions.
+    """Return the bytes that each file adds to a delta, by its instructions.
 
     :param places: in ascending order, the first at 0.
     """
@@ -242,7 +242,7 @@ def rebuild(image: Path, scratch: Path) -> Rebuild:
 
 
 def _pack_options(image: Image) -> tuple[str, ...]:
-    """Return what snapd reads from the delta's header: codec, flags, time."""
+    """Return the values that snapd reads of the delta's header: codec, flags, time."""
     block = image.superblock
     flags = [
         option

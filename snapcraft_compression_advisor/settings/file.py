@@ -128,7 +128,7 @@ def _line(root: Node, loc: Sequence[int | str]) -> int:
 
 
 def describe_setting(item: ErrorDetails) -> str:
-    """Return what is wrong with a setting, with its value, in one line."""
+    """Return the fault of a setting, with its value, in one line."""
     if item["type"] == "extra_forbidden":
         return _unknown_key(item["loc"])
     text, value = describe_problem(item).removeprefix("file: "), repr(item["input"])

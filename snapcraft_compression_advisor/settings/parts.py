@@ -206,7 +206,7 @@ class RefreshSettings(PolicyModel):
         return self
 
     def to_habits(self) -> Habits:
-        """Return what a user does in a month."""
+        """Return a user's habits in a month."""
         return Habits(
             refreshes=self.per_month,
             launches=self.cold_launches_per_day * DAYS,

@@ -39,7 +39,7 @@ class Written(Generic[_Value]):
         return core_schema.no_info_plain_validator_function(self.parse)
 
     def __get_pydantic_json_schema__(self, *_: object) -> dict[str, Any]:
-        """Return what editors accept."""
+        """Return the schema by which editors check a value."""
         ways: list[dict[str, Any]] = [{"type": "number", "exclusiveMinimum": 0}]
         ways = ways * self.takes_number
         ways += [{"type": "string", "pattern": pattern} for pattern in self.patterns]
@@ -49,7 +49,7 @@ class Written(Generic[_Value]):
 def _quantity(
     values: Mapping[str, float], *, plain: str | None, example: str
 ) -> Written[float]:
-    """Return how a number with a unit is written.
+    """Return the pattern of a number with a unit.
 
     :param values: what each unit is worth.
     :param plain: unit of a number that has none; ``None`` if it needs one.
@@ -81,7 +81,7 @@ class Share(pydantic.RootModel[float]):
 
 
 def _or_share(written: Written[float]) -> Written[float | Share]:
-    """Return how that, or a percentage, is written."""
+    """Return the pattern of that, or of a percentage."""
 
     def parse(value: object) -> float | Share:
         share = _share(value)
@@ -135,7 +135,7 @@ def parse_count(value: object) -> float:
 
 
 def parse_event(text: str) -> tuple[str, str | float | None]:
-    """Return what ends a launch, and its text or seconds.
+    """Return the kind of event that ends a launch, and its text or seconds.
 
     :raises ValueError: if it is none of ``window``, ``exit``, ``output:TEXT`` and
         ``seconds:TIME``.
@@ -152,7 +152,7 @@ def parse_event(text: str) -> tuple[str, str | float | None]:
 
 
 def event_text(value: object) -> str:
-    """Return what :func:`parse_event` takes."""
+    """Return the pattern of what :func:`parse_event` takes."""
     parse_event(str(value))
     return str(value)
 

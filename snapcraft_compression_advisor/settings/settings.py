@@ -190,7 +190,7 @@ class Settings(PolicyModel):
     )
 
     def read_of(self, component: str | None) -> Literal["all", "none"] | None:
-        """Return what is read of a component; None if that isn't known."""
+        """Return the reads of a component; None if they are unknown."""
         found = self.components.get(component or "")
         return found.read if found else None
 
@@ -235,7 +235,7 @@ class Settings(PolicyModel):
 
 
 def contradictions(policy: Settings) -> list[str]:
-    """Return what can't hold at once, in sentences."""
+    """Return the settings that can't hold at once, in sentences."""
     both = [each for each in policy.select if each in policy.ignore]
     found = [f"{each!r} is both selected and ignored" for each in both]
     for rule, budget, name in (

@@ -68,7 +68,7 @@ def newly_missing(
     gone: Collection[str],
     before: Needs,
 ) -> Mapping[str, frozenset[str]]:
-    """Return what launches lack once files are left out, and who lacks it.
+    """Return the files that launches lack once others are left out, and who lacks them.
 
     :param before: what they lack already.
     :returns: for each name the apps; empty if every closure is as complete.

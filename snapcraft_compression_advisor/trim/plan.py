@@ -141,7 +141,7 @@ def plan_trim(
 def judged_trims(
     payload: Payload, surroundings: Surroundings, launches: Sequence[LaunchAnalysis]
 ) -> tuple[Trim, ...]:
-    """Return what could be left out, risky where a launch may need it after all.
+    """Return the files that could be left out; risky if a launch may need them.
 
     :param launches: of target apps, recorded or guessed.
     """
@@ -238,7 +238,7 @@ def _worth_filters(
 def _saved_s(
     analysis: Analysis, paths: frozenset[str], codec: str
 ) -> dict[str, dict[str, Interval]]:
-    """Return what the blocks of some files add to cold launches, by app and device."""
+    """Return the seconds that files' blocks add to cold launches, by app and device."""
     saved = {}
     for launch in analysis.launches:
         whole = launch.launch_set

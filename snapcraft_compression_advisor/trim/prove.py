@@ -151,7 +151,7 @@ def find_culprit(groups: Sequence[TrimGroup], trial: Trial) -> TrimGroup:
 def _recorded(payload: Payload, app: str, starts: Starts) -> LaunchProfile | str:
     """Return a recorded launch, or why there is none.
 
-    An app that fails is started again: some fail by chance, whatever is left out. Of
+    An app that fails is started again: some fail by chance, with all files too. Of
     twelve launches of Debian 12's xsoldier, one did, and on a busy machine two in turn.
     """
     problem = ""
