@@ -5,8 +5,6 @@ program gets a namespace. A test names what it needs by a marker, ``bubblewrap``
 ``mounts``; ``skips.py`` skips it with the reason.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,6 +1,4 @@
-"""Analyses without files or tools, for tests of outputs."""
-
-from __future__ import annotations
+"""Analyses and evidence without files or tools, for tests of advice and outputs."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -134,4 +132,22 @@ def _launch(app: str) -> LaunchAnalysis:
             }
             for device in default_devices()
         },
+    )
+
+
+def interval(low: float, mid: float, high: float) -> Interval:
+    return Interval(low=low, mid=mid, high=high)
+
+
+def make_evidence(
+    *savings: Saving, declared: str | None = None, added_mb: float | Interval = 10.0
+) -> Evidence:
+    """Return evidence on what lzo saves, and on what it adds to the image."""
+    added = added_mb if isinstance(added_mb, Interval) else Interval.exactly(added_mb)
+    return Evidence(
+        declared=declared,
+        xz_bytes=Interval.exactly(100 * MB),
+        lzo_bytes=added.map(lambda size: (100 + size) * MB),
+        bytes_added=added.map(lambda size: size * MB),
+        savings=savings,
     )

@@ -1,10 +1,9 @@
 """Two builds of a snap without files, for tests of their comparison."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Mapping
 from pathlib import Path
 
+from made_blocks import stored_block
 from payloads import make_payload
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.diff.build import Build, FileSizes
@@ -17,7 +16,6 @@ from snapcraft_compression_advisor.trial.result import (
     CodecTrial,
     blocks_of_files,
 )
-from stored_block import stored_block
 
 BLOCK_BYTES = 131_072
 MB = 1_000_000

@@ -1,7 +1,5 @@
 """Caches in the forms of GLib, GTK, fontconfig and Python, and payloads with them."""
 
-from __future__ import annotations
-
 import hashlib
 import struct
 from collections.abc import Mapping

@@ -7,8 +7,6 @@ image, ``diff`` and ``refresh`` after the right one. Each run is a child of its
 own, forked from a process that has imported everything, with limits of its own.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import resource

@@ -4,8 +4,6 @@ The repository lies in a directory and apt's state in another (``APT_CONFIG``), 
 network and no root are needed, and the machine's own packages don't matter.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """The commands that the pages show."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Iterator, Sequence

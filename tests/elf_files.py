@@ -1,7 +1,5 @@
 """Small ELF files with the loader's headers and nothing else."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """Snaps and rows of fleets, for tests."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 from typing import Any

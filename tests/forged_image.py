@@ -3,8 +3,6 @@
 Metadata and data blocks are stored uncompressed, so offsets are easy to tell.
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ They are forked from one that has imported it all: imports are half of the time 
 small lint. What they print goes to files, so that nothing waits for who still has them.
 """
 
-from __future__ import annotations
-
 import atexit
 import importlib
 import json

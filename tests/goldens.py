@@ -1,9 +1,9 @@
-"""Golden files: each text as it was last accepted, so that a change of it is seen."""
+"""Texts that tests compare with files, and JSON that they read."""
 
-from __future__ import annotations
-
+import json
 import os
 from pathlib import Path
+from typing import Any
 
 GOLDEN = Path(__file__).parent / "unit" / "golden"
 WRITE = "WRITE_GOLDEN"
@@ -15,3 +15,19 @@ def assert_golden(name: str, text: str) -> None:
     if os.environ.get(WRITE):
         (GOLDEN / name).write_text(text, encoding="utf-8")
     assert text == (GOLDEN / name).read_text(encoding="utf-8")
+
+
+class Document(dict[str, Any]):
+    """An object of JSON whose keys are attributes too."""
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 # JSON
+        try:
+            return self[name]
+        except KeyError as error:
+            raise AttributeError(name) from error
+
+
+def read_document(text: str | bytes) -> Document:
+    """Return what JSON text holds."""
+    document: Document = json.loads(text, object_hook=Document)
+    return document

@@ -1,7 +1,5 @@
 """Guesses of small trees."""
 
-from __future__ import annotations
-
 from payloads import make_payload
 from snapcraft_compression_advisor.launch.guess.candidates import (
     Candidate,

@@ -5,8 +5,6 @@ the project folder has in ``files``, and ``components/NAME``, in place of buildi
 ``HOST_APP_LIFECYCLE=parts`` in the environment, craft-parts builds the parts.
 """
 
-from __future__ import annotations
-
 import importlib.metadata
 import os
 import shutil

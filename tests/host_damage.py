@@ -1,7 +1,5 @@
 """An advisor that is damaged in one place or another, to put on ``PYTHONPATH``."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path

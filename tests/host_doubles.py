@@ -1,7 +1,5 @@
 """Doubles of what the advisor meets inside snapcraft, as far as it looks."""
 
-from __future__ import annotations
-
 import enum
 import sys
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Project folders for tests of what the advisor does inside snapcraft."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

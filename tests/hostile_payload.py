@@ -1,7 +1,5 @@
 """A prime directory as somebody would make it who means harm."""
 
-from __future__ import annotations
-
 import os
 import re
 import struct

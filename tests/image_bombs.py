@@ -1,7 +1,5 @@
 """Images that are small and claim to be huge: of inodes, names, blocks and contents."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterator
 

@@ -4,8 +4,6 @@ It isn't kept in the repository: it takes seconds to build, a thousand images wo
 weigh more than all code, and a change of the script shows what changed in it.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

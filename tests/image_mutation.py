@@ -1,7 +1,5 @@
 """Changes to images as an attacker, a bad disk or chance would make them."""
 
-from __future__ import annotations
-
 from random import Random
 
 from image_parts import ImageParts, compress, put_together, take_apart

@@ -4,8 +4,6 @@ So a test can change what a compressed table says: a byte that is changed in the
 itself mostly ends in an error of the codec, long before a table is looked at.
 """
 
-from __future__ import annotations
-
 import lzma
 import struct
 from collections.abc import Callable

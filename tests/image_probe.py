@@ -1,7 +1,5 @@
 """All that the advisor reads of an image, done to one image at a time."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Trees to pack into images, and how to pack them."""
 
-from __future__ import annotations
-
 import os
 import stat
 import subprocess

@@ -1,7 +1,5 @@
 """Snaps mounted as snapd mounts them, with a stand-in for snapd's programs."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager

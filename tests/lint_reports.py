@@ -1,7 +1,5 @@
 """Findings without payloads, for tests of the forms that they take."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A machine that has less than this one: fewer rights, or other programs."""
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Iterator
 from contextlib import contextmanager

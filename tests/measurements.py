@@ -1,7 +1,5 @@
 """Measurements without mounts, for tests of outputs."""
 
-from __future__ import annotations
-
 from snapcraft_compression_advisor.capture.measure import (
     CodecMeasurement,
     Measurement,

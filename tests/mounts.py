@@ -1,7 +1,5 @@
 """Images to mount, and what is left of mounts, for tests that need root."""
 
-from __future__ import annotations
-
 import os
 import random
 import subprocess

@@ -4,8 +4,6 @@ They aren't kept here: each has its own licence and owner. ``.cache/schemas`` ke
 what was downloaded once.
 """
 
-from __future__ import annotations
-
 import hashlib
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Payloads built from bare paths, for tests without files."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -6,8 +6,6 @@ The first image by name is what the others are compared with. A process of its o
 that its memory is what the probes take, and a crash in a codec's library can be told.
 """
 
-from __future__ import annotations
-
 import json
 import signal
 import sys

@@ -1,7 +1,5 @@
 """Project files in the variety of those that people write."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Payloads that can really be started, for integration tests."""
 
-from __future__ import annotations
-
 import random
 import shutil
 from importlib.util import find_spec

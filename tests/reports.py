@@ -1,7 +1,5 @@
 """Full reports without files or tools, for tests of pages."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -9,6 +7,7 @@ import numpy as np
 
 from analyses import make_analysis
 from lint_reports import BUDGET_BROKEN, DEBUG_SYMBOLS, LZO_WOULD_GAIN, STRADDLES
+from made_blocks import stored_block
 from snapcraft_compression_advisor.analysis import Analysis
 from snapcraft_compression_advisor.core.units import KIB
 from snapcraft_compression_advisor.launch.launch_set import (
@@ -27,7 +26,6 @@ from snapcraft_compression_advisor.trial.result import (
     blocks_of_files,
 )
 from snapcraft_compression_advisor.trial.stored import BlockSizes, StoredSizes
-from stored_block import stored_block
 
 FILES = (
     ("usr/bin/calc", 300_000),

@@ -5,8 +5,6 @@ the test: ``script/setup`` installs all that tests need. ``--able NAME`` makes i
 failure as well if this machine refuses something that it has to allow (abilities.py).
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections import Counter

@@ -4,8 +4,6 @@ The columns were filled in by hand, from mksquashfs's manual, the source of
 review-tools and repacks; the tests hold rules and repacks against them.
 """
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A web server with range requests that misbehaves on request."""
 
-from __future__ import annotations
-
 import re
 import threading
 from collections.abc import Iterator

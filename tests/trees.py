@@ -1,7 +1,5 @@
 """Directories of files, and deep ones."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from pathlib import Path

@@ -11,7 +11,7 @@ import pytest
 
 from debian_payloads import COMMANDS, build_prime
 from doc_commands import without_figures
-from documents import read_document
+from goldens import read_document
 from real_payloads import advisor, snap_pack
 from snapcraft_compression_advisor.launch.profile import read_profile
 

@@ -1,7 +1,5 @@
 """Advice with settings of the project, and with the snaps that it runs over."""
 
-from __future__ import annotations
-
 import json
 import os
 import random
@@ -11,8 +9,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from documents import Document, read_document
 from elf_files import make_elf
+from goldens import Document, read_document
 from host_projects import (
     LZO_PAYS,
     make_project,

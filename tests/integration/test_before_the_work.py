@@ -1,7 +1,5 @@
 """What can't work fails before the work, and closed streams end it quietly."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """``calibrate`` on real mounts: the profile, and that nothing else is left of it."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,7 +1,5 @@
 """System calls of real processes, told before they are made."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Recipes for CI systems, as far as they go without the services."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """The command line, as a user meets it."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
@@ -9,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from documents import Document, read_document
+from goldens import Document, read_document
 from real_payloads import advisor, fill_prime, interrupt, snap_pack
 from trees import fill
 

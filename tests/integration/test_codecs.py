@@ -1,7 +1,5 @@
 """Compressed blocks are the very bytes that mksquashfs writes."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """The examples of CONTRIBUTING.md: each is applied, or compared with the code."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

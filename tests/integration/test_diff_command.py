@@ -1,7 +1,5 @@
 """Diff, as a user meets it."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

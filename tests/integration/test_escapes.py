@@ -4,8 +4,6 @@ Each attempt is a shell script that ends with status 0 if it got what it mustn't
 succeed without isolation, which shows that they would be noticed.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import re

@@ -1,7 +1,5 @@
 """The exact trial against the real ``snap pack``."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Callable
@@ -11,6 +9,7 @@ import pytest
 from pytest_mock import MockerFixture
 
 from machine import write_script
+from made_blocks import sizes_of_file
 from mounts import small_disk
 from real_payloads import fill_prime, snap_pack
 from snapcraft_compression_advisor.codecs import CODECS
@@ -20,7 +19,6 @@ from snapcraft_compression_advisor.squashfs import mksquashfs
 from snapcraft_compression_advisor.squashfs.image import Image
 from snapcraft_compression_advisor.trial.exact import run_exact_trial
 from snapcraft_compression_advisor.trial.result import TrialResult
-from stored_block import sizes_of_file
 from trees import fill
 
 

@@ -1,7 +1,5 @@
 """Disks that fail or are full, and too little memory: a clear error, nothing left."""
 
-from __future__ import annotations
-
 import os
 import resource
 import subprocess

@@ -1,7 +1,5 @@
 """A fleet's runs, and what they survive."""
 
-from __future__ import annotations
-
 import os
 import random
 import shutil

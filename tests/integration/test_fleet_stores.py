@@ -1,7 +1,5 @@
 """Snaps in stores are read in parts, whatever the store answers."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 from typing import Any

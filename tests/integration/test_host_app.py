@@ -1,11 +1,9 @@
 """The advisor inside a craft application, with the real ``snap pack``."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -20,9 +18,6 @@ from host_projects import (
     write_profile,
     write_steady_device,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 UNREAD = "components: {more: {read: none}}"
 ADVICE = "Compression advice for hello: "

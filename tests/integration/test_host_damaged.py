@@ -1,7 +1,5 @@
 """A damaged advisor inside a craft application: ``enforce`` stops, the rest goes on."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Bases and Python parts in a host's project."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import zipfile

@@ -1,7 +1,5 @@
 """Commands on every hostile image: how they end, what that takes, what is left."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """The corpus of hostile images, and a short run of the fuzzer."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import os

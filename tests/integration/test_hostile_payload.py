@@ -1,7 +1,5 @@
 """Every command on a payload that means harm, watched by strace."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -3,8 +3,6 @@
 The command lines are made from the table of commands: a new one is tried too.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """The image reader against mksquashfs, unsquashfs and the kernel."""
 
-from __future__ import annotations
-
 import os
 import random
 import shutil

@@ -1,7 +1,5 @@
 """What is said of an isolated app that can't do what it wants to."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

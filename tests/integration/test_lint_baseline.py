@@ -1,7 +1,5 @@
 """A baseline and a project's policy in lint."""
 
-from __future__ import annotations
-
 import json
 import random
 import shutil

@@ -1,7 +1,5 @@
 """Lint, as a user meets it."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Every format of lint: the same bytes anywhere, and its makers' schemas."""
 
-from __future__ import annotations
-
 import json
 import os
 import random
@@ -16,7 +14,6 @@ import pytest
 import xmlschema
 from hypothesis import given, settings
 
-from component_payloads import fill_component
 from lint_reports import (
     HOSTILE_REPORTS,
     make_report,
@@ -24,7 +21,7 @@ from lint_reports import (
     report_of,
 )
 from official_schemas import JUNIT, SARIF, official_schema
-from real_payloads import fill_prime, snap_pack
+from real_payloads import fill_component, fill_prime, snap_pack
 from snapcraft_compression_advisor.lint.finding import LintReport
 from snapcraft_compression_advisor.lint.rules import ALL_RULES
 from snapcraft_compression_advisor.report.lint_formats import FORMATS, Findings

@@ -1,7 +1,5 @@
 """Several payloads, components and suppliers in a run of lint."""
 
-from __future__ import annotations
-
 import json
 import os
 import random
@@ -14,9 +12,8 @@ from typing import Any
 
 import pytest
 
-from component_payloads import fill_component, pack_component
 from image_sources import pack_as_snap
-from real_payloads import advisor, snap_pack
+from real_payloads import advisor, fill_component, pack_component, snap_pack
 from trees import fill
 
 TIGHT = "max-image-size: 100kB\n"

@@ -1,14 +1,12 @@
 """``measure`` on real mounts: what it reports, and that nothing is left of it."""
 
-from __future__ import annotations
-
 import json
 import signal
 from pathlib import Path
 
 import pytest
 
-from documents import Document, read_document
+from goldens import Document, read_document
 from mounts import small_disk
 from real_payloads import advisor, interrupt, snap_pack
 from snapcraft_compression_advisor.codecs import CODECS

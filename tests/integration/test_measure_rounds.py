@@ -1,7 +1,5 @@
 """The rounds of a measurement on real mounts: what is cold, what is left of it."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

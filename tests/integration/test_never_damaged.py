@@ -1,7 +1,5 @@
 """snapcraft.yaml under kills, a full disk, a read-only folder and another editor."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

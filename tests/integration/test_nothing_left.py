@@ -1,7 +1,5 @@
 """Nothing is left or damaged by what is interrupted."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Images that a rule can't look into: each such rule is named, and it is no pass."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Which blocks are in memory after known reads of a real mount."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

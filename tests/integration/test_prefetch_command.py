@@ -1,7 +1,5 @@
 """The program that reads ahead, compiled and started; ``prefetch --prove``."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

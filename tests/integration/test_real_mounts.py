@@ -1,7 +1,5 @@
 """Real mounts: what they hold, and that nothing is left of them."""
 
-from __future__ import annotations
-
 import os
 import platform
 import signal

@@ -1,7 +1,5 @@
 """Recording real launches, as a user does."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

@@ -1,7 +1,5 @@
 """Recording real launches from the payload's directory, as any user does."""
 
-from __future__ import annotations
-
 import json
 import mmap
 import os

@@ -1,14 +1,14 @@
 """Recording an installed snap over real mounts; snapd's programs are stood in for."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from installed_snaps import installed_snaps
 from mounts import mount_points_below
 from snapcraft_compression_advisor.capture.installed import (
+    SnapRoots,
     installed_snap,
     snap_run,
 )
@@ -16,13 +16,7 @@ from snapcraft_compression_advisor.capture.launch_event import event_named
 from snapcraft_compression_advisor.capture.record_installed import record_installed
 from snapcraft_compression_advisor.capture.start import LaunchRequest
 from snapcraft_compression_advisor.core.errors import NoInputError, ToolError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from snapcraft_compression_advisor.capture.installed import SnapRoots
-    from snapcraft_compression_advisor.launch.profile import LaunchProfile
+from snapcraft_compression_advisor.launch.profile import LaunchProfile
 
 pytestmark = [pytest.mark.mounts, pytest.mark.bubblewrap]
 WHOLE = ((0, 3),)

@@ -1,7 +1,5 @@
 """Launches recorded as part of other work, as a user asks for them."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re
@@ -9,8 +7,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import psutil
 import pytest
@@ -18,12 +16,7 @@ import pytest
 from abilities import OTHER_USER
 from real_launches import SNAP_YAML, bring_xlib, fill_launchable
 from real_payloads import advisor, snap_pack
-from snapcraft_compression_advisor.launch.profile import read_profile
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from snapcraft_compression_advisor.launch.profile import LaunchProfile
+from snapcraft_compression_advisor.launch.profile import LaunchProfile, read_profile
 
 pytestmark = [
     pytest.mark.bubblewrap,

@@ -1,7 +1,5 @@
 """Deltas between builds."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

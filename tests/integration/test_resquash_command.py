@@ -1,7 +1,5 @@
 """``lint --resquash``, as a user meets them."""
 
-from __future__ import annotations
-
 import json
 import mmap
 import subprocess

@@ -1,7 +1,5 @@
 """The sampled trial against the real mksquashfs."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Payloads of many files, of one huge sparse file, and many snaps in one call."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The scripts of a clone, without installing anything."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

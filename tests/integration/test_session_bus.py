@@ -1,7 +1,5 @@
 """The session bus of an isolated launch."""
 
-from __future__ import annotations
-
 import errno
 import os
 import shutil

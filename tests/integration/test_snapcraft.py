@@ -4,8 +4,6 @@ It isn't on PyPI in a version that takes plugins, so these tests run where it is
 installed from its repository: they skip elsewhere, and say so.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import random
 import shutil

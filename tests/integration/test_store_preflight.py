@@ -1,7 +1,5 @@
 """The preflight's rules on images of every option, against the hand-made table."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from dataclasses import replace

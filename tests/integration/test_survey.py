@@ -1,7 +1,5 @@
 """Surveys of built snaps, with the real tools that make caches and images."""
 
-from __future__ import annotations
-
 import compileall
 import os
 import shutil

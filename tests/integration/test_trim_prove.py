@@ -1,7 +1,5 @@
 """``trim --prove``: apps are started before and after files are left out."""
 
-from __future__ import annotations
-
 import json
 import random
 from pathlib import Path

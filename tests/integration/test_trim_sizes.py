@@ -1,7 +1,5 @@
 """What ``trim`` predicts an image to shrink by, against images that are packed."""
 
-from __future__ import annotations
-
 import json
 import random
 import shutil

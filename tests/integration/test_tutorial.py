@@ -1,7 +1,5 @@
 """The tutorial and what can be run of the how-to guides, as a reader runs them."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Launches if there is no display, as a user starts them."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import select

@@ -1,7 +1,5 @@
 """Launches that end with a window, on a real display."""
 
-from __future__ import annotations
-
 import shutil
 import sys
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The page of ``advise``, in text, Markdown and HTML, and the JSON report beside it."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The answer, on the screen and as a comment."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path

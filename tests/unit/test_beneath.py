@@ -1,7 +1,5 @@
 """A payload that changes while it is read leads nowhere else."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Predictors of a block's size, and their errors."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Sequence
@@ -16,7 +14,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from pytest_mock import MockerFixture
 
-from censuses import make_census, part_of
+from made_blocks import make_census, part_of
 from payloads import make_payload
 from snapcraft_compression_advisor.codecs import CODECS
 from snapcraft_compression_advisor.codecs.deflate import Gzip

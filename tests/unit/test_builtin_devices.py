@@ -1,7 +1,5 @@
 """Built-in devices, their kernels, and the kernel that runs here."""
 
-from __future__ import annotations
-
 import gzip
 import platform
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Caches that are missing or stale: schemas, modules, icons, bytecode, fonts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 
 import pytest

@@ -1,7 +1,5 @@
 """A device profile made of measured blocks."""
 
-from __future__ import annotations
-
 import argparse
 import os
 from collections.abc import Iterator
@@ -14,6 +12,7 @@ from hypothesis import strategies as st
 from pytest_mock import MockerFixture
 
 from machine import no_right_to_mount
+from made_blocks import COSTS_S, FILL_S, make_blocks
 from snapcraft_compression_advisor.capture.block_timing import (
     BlockPlace,
     Timings,
@@ -44,7 +43,6 @@ from snapcraft_compression_advisor.devices.device import (
     BlockCost,
     block_seconds,
 )
-from timed_blocks import COSTS_S, FILL_S, make_blocks
 from trees import fill
 
 BLOCK = 128 * 1024

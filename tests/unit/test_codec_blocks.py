@@ -1,7 +1,5 @@
 """Every codec: what it makes of blocks, whole and broken."""
 
-from __future__ import annotations
-
 import lzma
 from ctypes import memset
 from hashlib import shake_128

@@ -1,7 +1,5 @@
 """Libraries of codecs, and the threads that call them."""
 
-from __future__ import annotations
-
 import threading
 import zlib
 from collections.abc import Generator, Iterable, Iterator

@@ -1,12 +1,10 @@
 """Budgets of cold starts in the recommendation."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest
 
-from evidences import MB, make_evidence
+from analyses import MB, make_evidence
 from lint_contexts import found_by, make_context
 from snapcraft_compression_advisor.advice.evidence import (
     ColdStart,

@@ -1,7 +1,5 @@
 """Commands, their options and their help."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from pathlib import Path

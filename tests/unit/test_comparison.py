@@ -1,7 +1,5 @@
 """Two builds compared, and the output of that."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable
@@ -14,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from builds import BLOCK_BYTES, make_build, make_difference
 from goldens import assert_golden
 from lint_reports import HOSTILE_PATHS
+from made_blocks import stored_block
 from payloads import make_payload
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.devices.builtin_devices import find_device
@@ -27,7 +26,6 @@ from snapcraft_compression_advisor.report.lines import FILE_STYLE
 from snapcraft_compression_advisor.report.markdown_printer import print_markdown
 from snapcraft_compression_advisor.report.text_printer import print_text
 from snapcraft_compression_advisor.trial.result import StoredBlocks, blocks_of_files
-from stored_block import stored_block
 
 SURE = Interval(low=0.9, mid=1.0, high=1.1)
 VAGUE = Interval(low=0.2, mid=1.0, high=5.0)

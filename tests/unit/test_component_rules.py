@@ -1,14 +1,11 @@
 """Rules on a component: its own key, no launches, no budget."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from analyses import evidence_of, make_analysis
-from evidences import make_evidence
+from analyses import evidence_of, make_analysis, make_evidence
 from lint_contexts import edited, found_by, make_context, make_project
 from payloads import MemoryPayload, make_payload
 from snapcraft_compression_advisor.advice.evidence import Policy, Saving

@@ -1,7 +1,5 @@
 """Advice on a base or content snap by the launches of snaps that run with it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

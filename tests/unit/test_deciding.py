@@ -1,7 +1,5 @@
 """What decides: devices, budgets, limits."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -9,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evidences import interval, make_evidence
+from analyses import interval, make_evidence
 from snapcraft_compression_advisor.advice.evidence import (
     ColdStart,
     Evidence,

@@ -1,7 +1,5 @@
 """Device profiles as YAML files."""
 
-from __future__ import annotations
-
 import json
 from contextlib import suppress
 from pathlib import Path

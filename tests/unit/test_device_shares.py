@@ -1,7 +1,5 @@
 """Shares of the users by device, and the average that they make decide."""
 
-from __future__ import annotations
-
 import argparse
 import math
 from dataclasses import replace
@@ -11,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evidences import interval, make_evidence
+from analyses import interval, make_evidence
 from snapcraft_compression_advisor.advice.evidence import (
     AVERAGE,
     Policy,

@@ -1,7 +1,5 @@
 """Pages and texts that are generated, or name things of the program."""
 
-from __future__ import annotations
-
 import ast
 import json
 import os

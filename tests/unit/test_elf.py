@@ -1,7 +1,5 @@
 """ELF files: their headers and symbols."""
 
-from __future__ import annotations
-
 import ctypes
 import random
 import re

@@ -1,7 +1,5 @@
 """From some blocks' sizes to that of all."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -9,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from censuses import make_census, names_alone, some_lots, whole
+from made_blocks import make_census, names_alone, some_lots, whole
 from snapcraft_compression_advisor.trial.estimate import (
     BlockModel,
     Estimate,

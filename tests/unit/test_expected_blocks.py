@@ -1,7 +1,5 @@
 """Blocks of files that a guessed launch reads."""
 
-from __future__ import annotations
-
 import math
 import struct
 from collections.abc import Sequence
@@ -12,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elf_files import make_elf
+from made_blocks import stored_block
 from payloads import MemoryPayload, make_payload
 from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
 from snapcraft_compression_advisor.core.units import Interval
@@ -24,7 +23,6 @@ from snapcraft_compression_advisor.launch.launch_set import LaunchFile, LaunchSe
 from snapcraft_compression_advisor.launch.model import BlockSums, expect_blocks
 from snapcraft_compression_advisor.squashfs.entry import ImageBlock
 from snapcraft_compression_advisor.trial.result import blocks_of_files
-from stored_block import stored_block
 
 SHARES = st.sampled_from([0.125, 0.5, 0.75, 1.0])
 BLOCKS = st.builds(

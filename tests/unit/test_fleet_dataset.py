@@ -1,7 +1,5 @@
 """Rows of a fleet are added once, whole, and to a data set of their own kind."""
 
-from __future__ import annotations
-
 import json
 import os
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Questions to a data set, and its page."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Runs over a fleet: its snaps, their profiles, what is new."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import time

@@ -1,7 +1,5 @@
 """What the advisor registers with its host, and what it does when it fails."""
 
-from __future__ import annotations
-
 import importlib.metadata
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The advisor in build instances."""
 
-from __future__ import annotations
-
 import contextlib
 import sys
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The linter ``compression``, against a double of snapcraft's."""
 
-from __future__ import annotations
-
 import importlib
 from dataclasses import replace
 from typing import Any

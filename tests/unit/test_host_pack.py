@@ -1,7 +1,5 @@
 """Advice before a pack: of snapcraft's functions, and of Package services."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace

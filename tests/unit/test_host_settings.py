@@ -1,7 +1,5 @@
 """Settings of a pack: where they come from and which goes before which."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

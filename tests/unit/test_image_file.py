@@ -1,7 +1,5 @@
 """An image's file, and large files in images."""
 
-from __future__ import annotations
-
 import errno
 import os
 from collections.abc import Iterator

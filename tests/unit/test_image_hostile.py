@@ -1,7 +1,5 @@
 """Images that were damaged or forged: one error, little memory, no traceback."""
 
-from __future__ import annotations
-
 import itertools
 import struct
 import tracemalloc

@@ -1,7 +1,5 @@
 """Which files a payload has, and in which blocks."""
 
-from __future__ import annotations
-
 import os
 import socket
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What an isolated launch sees, and what it can't do."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """SCA202 to SCA216: what dominates a launch, and what it has to make."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -9,7 +7,8 @@ import pytest
 from ruamel.yaml import YAML
 
 from analyses import make_analysis
-from lint_contexts import found_by, make_context, with_launch
+from lint_contexts import found_by, launching, make_context, make_surveyed, with_launch
+from made_blocks import stored_block
 from payloads import make_payload
 from snapcraft_compression_advisor.analysis import Analysis
 from snapcraft_compression_advisor.core.units import Interval
@@ -28,8 +27,6 @@ from snapcraft_compression_advisor.lint.rules.launch_files import (
 from snapcraft_compression_advisor.payload.caches import CacheFault, CacheKind
 from snapcraft_compression_advisor.squashfs.entry import ImageBlock
 from snapcraft_compression_advisor.trial.result import blocks_of_files
-from stored_block import stored_block
-from surveyed import launching, make_surveyed
 
 BLOCK = 128 * 1024
 CERTAIN = Interval.exactly(1.0)

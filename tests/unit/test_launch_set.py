@@ -1,7 +1,5 @@
 """The launch set guessed from files."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Scripts that start programs."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

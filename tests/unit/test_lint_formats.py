@@ -1,7 +1,5 @@
 """Findings as JSON, SARIF, annotations of GitHub, for GitLab and as a JUnit report."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

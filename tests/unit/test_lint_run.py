@@ -1,7 +1,5 @@
 """Payloads linted: rules selected, findings in order, fixes made together."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

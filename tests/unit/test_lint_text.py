@@ -1,7 +1,5 @@
 """Findings as text and Markdown."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from urllib.parse import unquote

@@ -1,7 +1,5 @@
 """Output of measure, of a guess and of devices."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

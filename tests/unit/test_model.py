@@ -1,11 +1,10 @@
 """What a launch costs, also of several snaps."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest
 
+from made_blocks import stored_block
 from snapcraft_compression_advisor.codecs import CODECS
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.devices.device import (
@@ -23,7 +22,6 @@ from snapcraft_compression_advisor.launch.model import (
 )
 from snapcraft_compression_advisor.squashfs.entry import ImageBlock
 from snapcraft_compression_advisor.trial.result import CodecTrial, blocks_of_files
-from stored_block import stored_block
 
 XZ = BlockCost(
     block_s=Interval.exactly(3),

@@ -1,7 +1,5 @@
 """What users wait in a month: launches, downloads."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 
@@ -9,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evidences import MB, make_evidence
+from analyses import MB, make_evidence
 from payloads import make_payload
 from snapcraft_compression_advisor.advice.evidence import (
     Deltas,

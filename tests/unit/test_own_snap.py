@@ -1,7 +1,5 @@
 """Projects that are shipped: the advisor's own snap and the examples."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """How an image was packed: entries, order, first difference."""
 
-from __future__ import annotations
-
 from array import array
 from pathlib import Path
 

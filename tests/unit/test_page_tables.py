@@ -1,7 +1,5 @@
 """Pages that a launch touches or has in the cache, and what a mount reads for them."""
 
-from __future__ import annotations
-
 import mmap
 import os
 import re

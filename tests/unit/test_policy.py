@@ -1,14 +1,12 @@
 """From figures to a recommendation."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evidences import interval, make_evidence
+from analyses import interval, make_evidence
 from snapcraft_compression_advisor.advice.conditions import Answer, pays_for_itself
 from snapcraft_compression_advisor.advice.evidence import (
     Policy,

@@ -1,7 +1,5 @@
 """What is read ahead of a launch: chosen, listed, added to a snap, and judged."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Mapping

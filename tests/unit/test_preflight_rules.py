@@ -1,14 +1,18 @@
 """What the store would refuse, told from how an image was packed."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from lint_contexts import found_by, make_context
-from packings import FAULT, ODD, make_packing, packed_context
+from lint_contexts import (
+    FAULT,
+    ODD,
+    found_by,
+    make_context,
+    make_packing,
+    packed_context,
+)
 from payloads import make_payload
 from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
 from snapcraft_compression_advisor.lint.rules import ALL_RULES

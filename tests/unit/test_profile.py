@@ -1,10 +1,8 @@
 """Launch profiles."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -31,9 +29,6 @@ from snapcraft_compression_advisor.launch.profile import (
     profile_text,
     read_profile,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 BLOCK = 128 * 1024
 

@@ -1,7 +1,5 @@
 """The program's process: what it imports, how it starts and ends."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

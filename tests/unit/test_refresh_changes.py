@@ -1,7 +1,5 @@
 """What happened to the files that make a delta large."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import io

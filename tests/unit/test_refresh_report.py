@@ -1,7 +1,5 @@
 """Which delta snapd downloads, and the reports on it."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -1,7 +1,5 @@
 """SCA601 to SCA608: what has grown since the baseline."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 

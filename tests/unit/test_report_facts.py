@@ -1,17 +1,13 @@
 """Pages on a stack, a month and the payload's files."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import jsonschema
 import pytest
 
 from analyses import make_analysis, with_month
-from documents import read_document
-from goldens import assert_golden
+from goldens import assert_golden, read_document
 from lint_contexts import found_by, make_context
 from payloads import make_payload
 from reports import (
@@ -22,6 +18,7 @@ from reports import (
     make_stored,
 )
 from snapcraft_compression_advisor.advice.evidence import Deltas, Habits
+from snapcraft_compression_advisor.analysis import Analysis
 from snapcraft_compression_advisor.cli.listings import schema_of
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.launch.model import estimate_launch
@@ -36,9 +33,6 @@ from snapcraft_compression_advisor.report.files import (
     largest_shares,
 )
 from snapcraft_compression_advisor.report.stack import stack_section
-
-if TYPE_CHECKING:
-    from snapcraft_compression_advisor.analysis import Analysis
 
 MB = 1_000_000
 

@@ -1,7 +1,5 @@
 """Rules on the codec and on budgets: what mounts it, as declared, within limits."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 

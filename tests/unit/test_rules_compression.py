@@ -1,7 +1,5 @@
 """Whether the compression suits the payload."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

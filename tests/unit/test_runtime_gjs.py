@@ -1,7 +1,5 @@
 """Programs in the JavaScript of GNOME, run by GJS."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Mapping
 

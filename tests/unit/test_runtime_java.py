@@ -1,7 +1,5 @@
 """Programs in Java."""
 
-from __future__ import annotations
-
 import pytest
 from pytest_mock import MockerFixture
 

@@ -1,7 +1,5 @@
 """What programs of runtimes with a rule or two read."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

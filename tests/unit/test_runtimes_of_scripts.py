@@ -1,7 +1,5 @@
 """What programs in Perl, Ruby and Tcl read."""
 
-from __future__ import annotations
-
 import pytest
 
 from elf_files import make_elf

@@ -1,7 +1,5 @@
 """``advise``, ``lint`` and a pack print the same figures on the same files."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

@@ -1,7 +1,5 @@
 """The text edit of the root key ``compression``: what it does and what it refuses."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

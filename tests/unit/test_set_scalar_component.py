@@ -1,7 +1,5 @@
 """Keys of components, and properties of every edit."""
 
-from __future__ import annotations
-
 import difflib
 from pathlib import Path
 from typing import Any

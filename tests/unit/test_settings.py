@@ -1,7 +1,5 @@
 """The settings of a project, and the file that has them."""
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import json

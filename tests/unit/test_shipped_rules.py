@@ -1,7 +1,5 @@
 """SCA105 and SCA302 to SCA308: files that cost more than they are worth."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -9,7 +7,15 @@ import numpy as np
 import pytest
 
 from analyses import make_analysis
-from lint_contexts import MUCH, found_by, judged, make_context, sized
+from lint_contexts import (
+    MUCH,
+    found_by,
+    judged,
+    make_context,
+    make_surveyed,
+    sized,
+    storing,
+)
 from payloads import make_inventory
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.lint.rule import Context, Rule
@@ -36,7 +42,6 @@ from snapcraft_compression_advisor.trial.stored import (
     StoredSizes,
     find_incompressible,
 )
-from surveyed import make_surveyed, storing
 
 DEBUG_SYMBOLS, DOCUMENTATION = RULES[0], RULES[3]
 KINDS: dict[str, NeedlessKind] = {

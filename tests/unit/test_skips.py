@@ -1,7 +1,5 @@
 """Skipped tests: counted with their reasons; what could be installed is a failure."""
 
-from __future__ import annotations
-
 import errno
 
 import pytest

@@ -1,7 +1,5 @@
 """The environment of a launch."""
 
-from __future__ import annotations
-
 import os
 import platform
 from pathlib import Path

@@ -1,16 +1,14 @@
 """Metadata of snaps and components, and their target apps."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from component_payloads import fill_component
 from image_bombs import yamls
 from payloads import MemoryPayload, make_payload
+from real_payloads import fill_component
 from snapcraft_compression_advisor.core.errors import (
     BadDataError,
     NoInputError,

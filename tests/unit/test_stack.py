@@ -1,7 +1,5 @@
 """Several snaps as one payload, and what a launch reads of each."""
 
-from __future__ import annotations
-
 import pytest
 
 from elf_files import make_elf

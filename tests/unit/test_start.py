@@ -1,7 +1,5 @@
 """Commands of a payload, and launches of what every machine has."""
 
-from __future__ import annotations
-
 import gc
 import os
 import signal

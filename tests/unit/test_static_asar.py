@@ -1,7 +1,5 @@
 """Electron's applications: which parts of their archive a launch reads."""
 
-from __future__ import annotations
-
 import json
 import struct
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Guesses that did not reach what files say of the app: wide, and no verdict."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What toolkits and applications open, on small trees of every kind."""
 
-from __future__ import annotations
-
 import pytest
 
 from elf_files import make_elf

@@ -1,7 +1,5 @@
 """Applications as vendors build them: each is named as what it is."""
 
-from __future__ import annotations
-
 import struct
 
 import pytest

@@ -1,7 +1,5 @@
 """Programs that are started, watched and ended."""
 
-from __future__ import annotations
-
 import os
 import select
 import signal

@@ -1,7 +1,5 @@
 """Trials in rounds, and their results kept for the next run."""
 
-from __future__ import annotations
-
 import os
 import random
 from pathlib import Path

@@ -1,15 +1,15 @@
 """What a snap needn't ship: found, checked against what launches need, written down."""
 
-from __future__ import annotations
-
 import json
 import random
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import jsonschema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pytest_mock import MockerFixture
 from ruamel.yaml import YAML
 
 from elf_files import EM_AARCH64, make_elf
@@ -19,12 +19,6 @@ from snapcraft_compression_advisor.launch.profile import ProfileFile
 from snapcraft_compression_advisor.trim.filters import parts_of_files
 from snapcraft_compression_advisor.trim.plan import TrimGroup
 from snapcraft_compression_advisor.trim.prove import common_share, find_culprit
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
-    from pytest_mock import MockerFixture
 
 LIB = "usr/lib/x86_64-linux-gnu"
 SNAP_YAML = b"""\

@@ -1,7 +1,5 @@
 """``trim`` of payloads and projects that are odd: said clearly, and nothing is lost."""
 
-from __future__ import annotations
-
 import json
 import os
 import random
@@ -27,7 +25,7 @@ apps:
   calculator: {command: bin/calculator}
 """
 PLUGIN = make_elf(soname="libplugin.so.1", exported=["plugin"])
-HEADER = b"int planted;\n" * 400
+PLANTED = b"int planted;\n" * 400
 
 
 @pytest.fixture
@@ -37,7 +35,7 @@ def prime(tmp_path: Path) -> Path:
     root = tmp_path / "prime"
     write(root / "meta/snap.yaml", SNAP_YAML.encode())
     write(root / "bin/calculator", make_elf(interpreter="/lib64/ld-linux-x86-64.so.2"))
-    write(root / "usr/include/planted.h", HEADER)
+    write(root / "usr/include/planted.h", PLANTED)
     return root
 
 
@@ -89,7 +87,7 @@ def test_farm_of_links_is_followed_to_its_end(
 def test_directory_that_a_link_shows_elsewhere_is_risky(
     prime: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    write(prime / "usr/include/calculator/tables.h", HEADER)
+    write(prime / "usr/include/calculator/tables.h", PLANTED)
     (prime / "data").symlink_to("usr/include/calculator")
     assert sure_files(prime, capsys) == ["usr/include/planted.h"]
 
@@ -114,7 +112,7 @@ def test_recording_of_another_build_names_what_is_needed_all_the_same(
     profile = LaunchProfile(source="residency", app="calculator", app_files=files)
     path = tmp_path / "launch.json"
     path.write_text(profile_text(profile))
-    write(prime / "usr/include/other.h", HEADER)
+    write(prime / "usr/include/other.h", PLANTED)
     assert trim(prime, "--launch-profile", str(path), "--format", "yaml") == 0
     text = capsys.readouterr().out
     assert "usr/include/other.h" in text

@@ -1,8 +1,7 @@
 """``trim --prove`` of apps whose launches differ, or fail, by chance."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import pytest
 
@@ -11,16 +10,11 @@ from snapcraft_compression_advisor.capture.recordings import Reporter
 from snapcraft_compression_advisor.core.errors import ToolError
 from snapcraft_compression_advisor.launch.profile import LaunchProfile, ProfileFile
 from snapcraft_compression_advisor.payload.source import Payload, open_payload
+from snapcraft_compression_advisor.settings.parts import Recording
 from snapcraft_compression_advisor.trim import prove
 from snapcraft_compression_advisor.trim.plan import TrimGroup, TrimPlan
 from snapcraft_compression_advisor.trim.prove import Proof, prove_trim
 from snapcraft_compression_advisor.trim.without import Starts
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
-    from snapcraft_compression_advisor.settings.parts import Recording
 
 SNAP_YAML = "name: game\nversion: '1'\napps:\n  game: {command: bin/game}\n"
 HEADER = "usr/include/game.h"

@@ -1,7 +1,5 @@
 """Filters that leave files out, and files that a program looked for."""
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Files that something needs, planted among files that nothing needs: none is sure."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Mapping
 
