@@ -94,8 +94,7 @@ def with_month(analysis: Analysis, habits: Habits) -> Analysis:
 def _codec_trial(codec: str) -> CodecTrial:
     size = SIZES_MB[codec]
     return CodecTrial(
-        codec=codec,
-        image_bytes=None if size is None else Interval.exactly(size * MB),
+        codec=codec, image_bytes=None if size is None else Interval.exactly(size * MB)
     )
 
 

@@ -12,10 +12,7 @@ from snapcraft_compression_advisor.diff.files import FileChange, FilesDifference
 from snapcraft_compression_advisor.diff.launches import LaunchCause, LaunchChange
 from snapcraft_compression_advisor.launch.launch_set import LaunchFile, LaunchSet
 from snapcraft_compression_advisor.squashfs.entry import ImageBlock
-from snapcraft_compression_advisor.trial.result import (
-    CodecTrial,
-    blocks_of_files,
-)
+from snapcraft_compression_advisor.trial.result import CodecTrial, blocks_of_files
 
 BLOCK_BYTES = 131_072
 MB = 1_000_000
@@ -124,10 +121,7 @@ def make_difference(
                 change_s=Interval(low=0.19, mid=0.4, high=0.7),
                 causes=(
                     LaunchCause(
-                        path=library,
-                        seconds=0.38,
-                        old_bytes=10 * MB,
-                        new_bytes=19 * MB,
+                        path=library, seconds=0.38, old_bytes=10 * MB, new_bytes=19 * MB
                     ),
                     LaunchCause(
                         path="usr/share/new.svg", seconds=0.02, new_bytes=600_000

@@ -121,9 +121,7 @@ def install_snapcraft(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
         "snapcraft.parts.lifecycle": {"run": print, "_run_lifecycle_and_pack": print},
         "snapcraft.commands": {},
         "snapcraft.commands.lint": {"LintCommand": LintCommand},
-        "snapcraft.providers": {
-            "get_provider": dict,
-        },
+        "snapcraft.providers": {"get_provider": dict},
         "snapcraft.linters.base": {
             "Linter": Linter,
             "LinterIssue": LinterIssue,

@@ -55,9 +55,7 @@ def large_directory(number: int, *, listing_bytes: int) -> bytes:
 def names_of(count: int, offset: int) -> bytes:
     """Return the records of many names of one inode."""
     return b"".join(
-        listing(
-            *((b"%06d" % number, offset) for number in range(start, start + 256)),
-        )
+        listing(*((b"%06d" % number, offset) for number in range(start, start + 256)))
         for start in range(0, count, 256)
     )
 

@@ -156,11 +156,7 @@ def report_of(*findings: Finding, path: str = "prime", snap: str = "s") -> LintR
     return LintReport(version="0.1.0", payloads=(payload,))
 
 
-def rendered(
-    name: str,
-    report: LintReport,
-    style: TextStyle | None = None,
-) -> str:
+def rendered(name: str, report: LintReport, style: TextStyle | None = None) -> str:
     """Return a report in the format of that name."""
     style = style or TextStyle()
     return render(name, Findings(report=report, style=style))

@@ -91,7 +91,5 @@ def make_payload(
     """Return a payload with a snap named ``hello``, base core24, and these keys."""
     metadata = {"name": "hello", "base": "core24", **snap}
     return MemoryPayload(
-        files=files,
-        links=links or {},
-        snap=SnapMetadata.model_validate(metadata),
+        files=files, links=links or {}, snap=SnapMetadata.model_validate(metadata)
     )

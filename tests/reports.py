@@ -10,10 +10,7 @@ from lint_reports import BUDGET_BROKEN, DEBUG_SYMBOLS, LZO_WOULD_GAIN, STRADDLES
 from made_blocks import stored_block
 from snapcraft_compression_advisor.analysis import Analysis
 from snapcraft_compression_advisor.core.units import KIB
-from snapcraft_compression_advisor.launch.launch_set import (
-    GuessBasis,
-    LaunchFile,
-)
+from snapcraft_compression_advisor.launch.launch_set import GuessBasis, LaunchFile
 from snapcraft_compression_advisor.lint.finding import LintedPayload, Unchecked
 from snapcraft_compression_advisor.payload.layout import make_layout
 from snapcraft_compression_advisor.report.advise_details import detail_sections
@@ -22,9 +19,7 @@ from snapcraft_compression_advisor.report.charts import chart_sections
 from snapcraft_compression_advisor.report.lines import FILE_STYLE, TextStyle
 from snapcraft_compression_advisor.report.model import Page
 from snapcraft_compression_advisor.report.text_printer import print_text
-from snapcraft_compression_advisor.trial.result import (
-    blocks_of_files,
-)
+from snapcraft_compression_advisor.trial.result import blocks_of_files
 from snapcraft_compression_advisor.trial.stored import BlockSizes, StoredSizes
 
 FILES = (
@@ -106,10 +101,7 @@ def make_linted() -> LintedPayload:
 
 
 def full_page(
-    analysis: Analysis,
-    *,
-    linted: LintedPayload | None = None,
-    apply: str | None = "",
+    analysis: Analysis, *, linted: LintedPayload | None = None, apply: str | None = ""
 ) -> Page:
     """Return the page of ``advise`` with all that it may have."""
     details = detail_sections(analysis, linted=linted, command="advise")

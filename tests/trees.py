@@ -6,12 +6,14 @@ from pathlib import Path
 
 
 def fill(root: Path, files: Mapping[str, str | bytes]) -> Path:
-    """Write files below a directory, all of them executable."""
+    """Write files below a directory; the programs among them can be executed."""
     for name, content in files.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
-        path.chmod(0o755)
+        raw = content.encode() if isinstance(content, str) else content
+        path.write_bytes(raw)
+        if raw.startswith((b"#!", b"\x7fELF")):
+            path.chmod(0o755)
     return root
 
 

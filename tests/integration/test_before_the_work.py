@@ -119,8 +119,7 @@ def test_output_that_cannot_be_written_fails_before_the_work(
 
 
 @pytest.mark.parametrize(
-    "case",
-    [each for each in OUTPUTS if each.split()[0] in ("advise", "diff")],
+    "case", [each for each in OUTPUTS if each.split()[0] in ("advise", "diff")]
 )
 def test_output_is_as_it_was_where_the_work_fails(folder: Path, case: str) -> None:
     words = OUTPUTS[case].replace("prime", "nowhere")

@@ -11,10 +11,7 @@ from struct import unpack
 
 import pytest
 
-from snapcraft_compression_advisor.codecs import (
-    CODECS,
-    READERS,
-)
+from snapcraft_compression_advisor.codecs import CODECS, READERS
 from snapcraft_compression_advisor.codecs.codec import METADATA_BLOCK_BYTES, Codec
 from snapcraft_compression_advisor.squashfs.image import Image
 

@@ -35,8 +35,7 @@ def test_launch_is_followed_into_the_base_of_the_settings(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("mode", "base"),
-    [("advise", "gone"), ("enforce", "gone"), ("enforce", "../other")],
+    ("mode", "base"), [("advise", "gone"), ("enforce", "gone"), ("enforce", "../other")]
 )
 def test_base_that_cannot_be_used_stops_a_pack_only_where_it_must(
     tmp_path: Path, mode: str, base: str

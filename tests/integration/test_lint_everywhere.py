@@ -14,12 +14,7 @@ import pytest
 import xmlschema
 from hypothesis import given, settings
 
-from lint_reports import (
-    HOSTILE_REPORTS,
-    make_report,
-    rendered,
-    report_of,
-)
+from lint_reports import HOSTILE_REPORTS, make_report, rendered, report_of
 from official_schemas import JUNIT, SARIF, official_schema
 from real_payloads import fill_component, fill_prime, snap_pack
 from snapcraft_compression_advisor.lint.finding import LintReport

@@ -273,8 +273,7 @@ def test_content_snaps_count_if_a_plug_asks_for_them(
 
 @pytest.mark.parametrize("option", ["--base", "--content"])
 @pytest.mark.parametrize(
-    ("name", "status"),
-    [("nowhere.snap", 66), ("broken.snap", 65)],
+    ("name", "status"), [("nowhere.snap", 66), ("broken.snap", 65)]
 )
 def test_what_is_no_snap_is_one_clear_error(
     prime: Path, tmp_path: Path, option: str, name: str, status: int

@@ -11,18 +11,9 @@ from pathlib import Path
 import pytest
 
 from machine import write_script
-from mounts import (
-    fill_tree,
-    is_in_memory,
-    loop_devices_of,
-    mount_points_below,
-)
+from mounts import fill_tree, is_in_memory, loop_devices_of, mount_points_below
 from snapcraft_compression_advisor.capture.images import PackedImages, packed_images
-from snapcraft_compression_advisor.capture.measure import (
-    Measurement,
-    Method,
-    measure,
-)
+from snapcraft_compression_advisor.capture.measure import Measurement, Method, measure
 from snapcraft_compression_advisor.capture.mount import Mount
 from snapcraft_compression_advisor.capture.page_cache import storage_of
 from snapcraft_compression_advisor.capture.samples import RunTime
@@ -78,11 +69,7 @@ class Launches:
 
 
 def run(
-    prime: Path,
-    launch: Launches,
-    *codecs: str,
-    runs: int,
-    method: Method = "replay",
+    prime: Path, launch: Launches, *codecs: str, runs: int, method: Method = "replay"
 ) -> Measurement:
     with open_payload(prime) as payload:
         return measure(

@@ -26,10 +26,7 @@ from snapcraft_compression_advisor.capture.mount import (
     loop_device,
     mounted,
 )
-from snapcraft_compression_advisor.capture.page_cache import (
-    drop_caches,
-    resident_share,
-)
+from snapcraft_compression_advisor.capture.page_cache import drop_caches, resident_share
 from snapcraft_compression_advisor.codecs import CODECS
 from snapcraft_compression_advisor.core.errors import (
     BadDataError,
@@ -210,10 +207,7 @@ def test_devices_that_are_always_taken_end_in_an_error(
     with taken_device() as taken, image.open("rb") as file:
         monkeypatch.setattr(mount_module, "free_loop_device", lambda: taken)
         open_before = os.listdir("/proc/self/fd")  # noqa: PTH208 # numbers only
-        with (
-            pytest.raises(OSError, match="busy"),
-            loop_device(file.fileno()),
-        ):
+        with pytest.raises(OSError, match="busy"), loop_device(file.fileno()):
             pytest.fail("configured")
         assert os.listdir("/proc/self/fd") == open_before  # noqa: PTH208 # likewise
 

@@ -247,13 +247,7 @@ def test_launch_ends_with_the_applications_window(
 ) -> None:
     (prime / "client.py").write_text(X_CLIENT)
     client = (sys.executable, "$SNAP/client.py", "$SNAP/")
-    until = (
-        "--unconfined",
-        "--display",
-        display,
-        "--until",
-        "window",
-    )
+    until = ("--unconfined", "--display", display, "--until", "window")
     profile = recorded(prime, scratch, *until, "--", *client, "window")
     assert blocks(profile) == {"first": ((0, 0),)}
     result = record(prime, scratch, *until, "--timeout", "1", "--", *client, "none")

@@ -98,10 +98,7 @@ def isolated_with(folder: Path) -> set[int]:
 
 @pytest.fixture
 def variables(scratch: Path) -> dict[str, str]:
-    return {
-        "TMPDIR": str(scratch),
-        "DISPLAY": "",
-    }
+    return {"TMPDIR": str(scratch), "DISPLAY": ""}
 
 
 def files_of(prime: Path) -> dict[str, bytes]:

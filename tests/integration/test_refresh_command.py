@@ -139,9 +139,7 @@ BEFORE = {"usr/bin/app": NOISE, "usr/share/text": b"a text\n" * 9_000}
 
 
 def deltas(
-    after: Mapping[str, bytes],
-    before: Mapping[str, bytes] = BEFORE,
-    codec: str = "lzo",
+    after: Mapping[str, bytes], before: Mapping[str, bytes] = BEFORE, codec: str = "lzo"
 ) -> tuple[DeltaSize, DeltaSize]:
     """Return the plain and the snap-aware delta between two prime directories."""
     found = DeltaMaker(make_payload(before), make_payload(after)).deltas(codec)

@@ -51,21 +51,14 @@ from snapcraft_compression_advisor.lint.rules import ALL_RULES
 from snapcraft_compression_advisor.lint.run import Selection, run_rules
 from snapcraft_compression_advisor.payload.caches import CacheFault
 from snapcraft_compression_advisor.payload.copies import Copy, Supplied
-from snapcraft_compression_advisor.payload.needless import (
-    Needless,
-    NeedlessFile,
-)
+from snapcraft_compression_advisor.payload.needless import Needless, NeedlessFile
 from snapcraft_compression_advisor.preflight.differences import Difference
-from snapcraft_compression_advisor.preflight.packing import (
-    Recompressed,
-)
+from snapcraft_compression_advisor.preflight.packing import Recompressed
 from snapcraft_compression_advisor.preflight.resquash import Resquash
 from snapcraft_compression_advisor.report.lines import TextStyle
 from snapcraft_compression_advisor.report.lint_formats import FORMATS
 from snapcraft_compression_advisor.report.lint_formats.phrases import changed_table
-from snapcraft_compression_advisor.report.lint_formats.saved import (
-    parse_baseline,
-)
+from snapcraft_compression_advisor.report.lint_formats.saved import parse_baseline
 
 FIGURES = PayloadFigures(
     codec="xz",

@@ -311,9 +311,7 @@ def test_too_few_blocks_are_refused() -> None:
         fit_costs(blocks)
 
 
-@given(
-    st.lists(st.tuples(*[st.floats(-100, 100)] * 4), min_size=4, max_size=12),
-)
+@given(st.lists(st.tuples(*[st.floats(-100, 100)] * 4), min_size=4, max_size=12))
 def test_coefficients_are_never_negative_nor_worse_than_none(
     rows: list[tuple[float, float, float, float]],
 ) -> None:

@@ -32,11 +32,7 @@ from snapcraft_compression_advisor.trial.phase import (
     draw,
     draw_lots,
 )
-from snapcraft_compression_advisor.trial.stored import (
-    ALIKE,
-    BlockSizes,
-    StoredSizes,
-)
+from snapcraft_compression_advisor.trial.stored import ALIKE, BlockSizes, StoredSizes
 
 NOISE = random.Random(5).randbytes(1000)
 TEXT = b"the same words again and again " * 10_000

@@ -10,11 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from snapcraft_compression_advisor.codecs import (
-    CODECS,
-    READERS,
-    CompressorName,
-)
+from snapcraft_compression_advisor.codecs import CODECS, READERS, CompressorName
 from snapcraft_compression_advisor.codecs.codec import (
     DATA_BLOCK_BYTES,
     METADATA_BLOCK_BYTES,

@@ -6,11 +6,7 @@ import pytest
 
 from analyses import MB, make_evidence
 from lint_contexts import found_by, make_context
-from snapcraft_compression_advisor.advice.evidence import (
-    ColdStart,
-    Policy,
-    Saving,
-)
+from snapcraft_compression_advisor.advice.evidence import ColdStart, Policy, Saving
 from snapcraft_compression_advisor.advice.recommendation import (
     Recommendation,
     recommend,

@@ -17,9 +17,7 @@ from snapcraft_compression_advisor.lint.lint import lint_payload
 from snapcraft_compression_advisor.lint.request import LintRequest, analysis_request
 from snapcraft_compression_advisor.lint.rule import Context
 from snapcraft_compression_advisor.lint.rules.budgets import image_size_budget
-from snapcraft_compression_advisor.lint.rules.compression import (
-    lzo_gains_nothing,
-)
+from snapcraft_compression_advisor.lint.rules.compression import lzo_gains_nothing
 from snapcraft_compression_advisor.lint.rules.declared import key_implicit
 from snapcraft_compression_advisor.payload.snap_yaml import COMPONENT_TYPE
 from snapcraft_compression_advisor.project.project_file import (

@@ -26,10 +26,7 @@ from snapcraft_compression_advisor.core.errors import (
 )
 from snapcraft_compression_advisor.core.printable import Kept, safe_line, safe_text
 from snapcraft_compression_advisor.core.terminal import emit
-from snapcraft_compression_advisor.core.units import (
-    format_bytes,
-    format_seconds,
-)
+from snapcraft_compression_advisor.core.units import format_bytes, format_seconds
 
 TEXTS = st.lists(
     st.sampled_from(

@@ -10,11 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analyses import interval, make_evidence
-from snapcraft_compression_advisor.advice.evidence import (
-    AVERAGE,
-    Policy,
-    Saving,
-)
+from snapcraft_compression_advisor.advice.evidence import AVERAGE, Policy, Saving
 from snapcraft_compression_advisor.advice.recommendation import (
     Recommendation,
     recommend,

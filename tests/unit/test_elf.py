@@ -132,9 +132,7 @@ def test_dynamic_names_are_those_of_libraries_and_symbols() -> None:
     assert elf.dynamic_names() == b"\0liba.so\0glXCreateContext\0"
 
 
-def test_constants_are_the_end_of_what_stays_as_it_is(
-    mocker: MockerFixture,
-) -> None:
+def test_constants_are_the_end_of_what_stays_as_it_is(mocker: MockerFixture) -> None:
     content = make_elf(symbols=["libGL.so.1"])
     elf = parsed(content)
     assert elf.constants() == content

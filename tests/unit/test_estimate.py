@@ -14,12 +14,7 @@ from snapcraft_compression_advisor.trial.estimate import (
     difference_half_width,
     estimate_total,
 )
-from snapcraft_compression_advisor.trial.phase import (
-    Phase,
-    Sample,
-    closer_phase,
-    draw,
-)
+from snapcraft_compression_advisor.trial.phase import Phase, Sample, closer_phase, draw
 
 BLOCKS = 3000
 

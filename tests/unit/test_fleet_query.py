@@ -123,10 +123,7 @@ def test_a_snap_that_was_built_anew_counts_once(
     ],
 )
 def test_lint_fails_where_too_many_snaps_have_findings_that_count(
-    root: Path,
-    arguments: list[str],
-    status: int,
-    capsys: pytest.CaptureFixture[str],
+    root: Path, arguments: list[str], status: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     given = [each.format(root=root) for each in arguments]
     assert main(["fleet", "lint", str(root), "--format", "sarif", *given]) == status
@@ -145,10 +142,7 @@ def _printed(page: object, output: Path) -> str:
 
 @pytest.mark.parametrize(("few_snaps", "pages"), [(2, {"slow", "fast"}), (1, {"slow"})])
 def test_page_links_to_the_reports_of_all_snaps_where_they_are_few(
-    few_snaps: int,
-    pages: set[str],
-    tmp_path: Path,
-    mocker: MockerFixture,
+    few_snaps: int, pages: set[str], tmp_path: Path, mocker: MockerFixture
 ) -> None:
     mocker.patch.object(fleet, "_FEW_SNAPS", few_snaps)
     mocker.patch.object(fleet, "read_page")

@@ -23,11 +23,7 @@ from snapcraft_compression_advisor.fleet.columns import KNOWN
 from snapcraft_compression_advisor.fleet.dataset import Dataset
 from snapcraft_compression_advisor.fleet.run import run_fleet, settings_digest
 from snapcraft_compression_advisor.fleet.sources import Snap, find_snaps
-from snapcraft_compression_advisor.fleet.task import (
-    SnapTask,
-    identity_of,
-    profiles_of,
-)
+from snapcraft_compression_advisor.fleet.task import SnapTask, identity_of, profiles_of
 from trees import fill
 
 
@@ -218,10 +214,7 @@ def test_a_row_that_is_counted_is_kept_wherever_the_run_is_interrupted(
 
     with pytest.raises(KeyboardInterrupt):
         run_fleet(
-            SNAPS,
-            Dataset(tmp_path, settings="s"),
-            Asked().rows,
-            progress=interrupt,
+            SNAPS, Dataset(tmp_path, settings="s"), Asked().rows, progress=interrupt
         )
     assert Dataset(tmp_path, settings="s").has(SNAPS[0])
 

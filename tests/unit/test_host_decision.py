@@ -144,9 +144,7 @@ def apply(made: type[Any], document: dict[str, Any], apps: set[str]) -> None:
     document["parts"].update(extension.get_parts_snippet())
 
 
-def test_it_adds_a_part_with_the_marked_apps_in_order(
-    made: type[Any],
-) -> None:
+def test_it_adds_a_part_with_the_marked_apps_in_order(made: type[Any]) -> None:
     document = {
         "apps": {"b": {}, "a": {}, "c": {}},
         "parts": {"files": {"plugin": "dump"}},
@@ -164,9 +162,7 @@ def test_it_adds_to_the_part_that_is_there(made: type[Any]) -> None:
     assert document["parts"] == {"ours": {"plugin": PLUGIN, f"{PLUGIN}-apps": ["a"]}}
 
 
-def test_on_core22_the_yaml_as_written_comes_to_the_same(
-    made: type[Any],
-) -> None:
+def test_on_core22_the_yaml_as_written_comes_to_the_same(made: type[Any]) -> None:
     document: dict[str, Any] = {
         "apps": {"b": {}, "a": {}},
         "parts": {"files": {"plugin": "dump"}},

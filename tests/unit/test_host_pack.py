@@ -162,9 +162,7 @@ def test_a_directory_of_another_snap_writes_no_key_here(
 
 @pytest.mark.usefixtures("advisor")
 def test_a_payload_that_changes_costs_a_warning_only(
-    folder: Path,
-    snapcraft: SimpleNamespace,
-    mocker: MockerFixture,
+    folder: Path, snapcraft: SimpleNamespace, mocker: MockerFixture
 ) -> None:
     mocker.patch(
         "snapcraft_compression_advisor.host.advisor.analyse",

@@ -283,11 +283,7 @@ def test_an_unknown_variable_brings_the_nearest_to_mind(tmp_path: Path) -> None:
 
 def test_contradictions_of_two_sources_are_found(tmp_path: Path) -> None:
     with pytest.raises(SettingsError) as raised:
-        read(
-            tmp_path,
-            file="max-cold-start: {hdd-laptop: {other: 2s}}",
-            APPS="hello",
-        )
+        read(tmp_path, file="max-cold-start: {hdd-laptop: {other: 2s}}", APPS="hello")
     assert "'other' has a budget" in str(raised.value)
 
 

@@ -332,8 +332,7 @@ def test_a_huge_sparse_file_takes_no_memory(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("form", "kind"),
-    [(n, kind) for m in (4, 11) for n, kind in enumerate(DEVICES, m)],
+    ("form", "kind"), [(n, kind) for m in (4, 11) for n, kind in enumerate(DEVICES, m)]
 )
 def test_device_numbers_are_those_of_the_system(
     tmp_path: Path, form: int, kind: EntryKind

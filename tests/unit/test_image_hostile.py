@@ -55,8 +55,7 @@ def refusal(path: Path, raw: bytes) -> str:
 
 
 @pytest.mark.parametrize(
-    "name",
-    [b"..", b".", b"a/b", b"/", b"/etc", b"a\0b", b"\0", b"x" * 257],
+    "name", [b"..", b".", b"a/b", b"/", b"/etc", b"a\0b", b"\0", b"x" * 257]
 )
 def test_names_that_no_directory_can_have_are_refused(
     tmp_path: Path, name: bytes

@@ -23,9 +23,7 @@ from snapcraft_compression_advisor.capture.installed import (
     split_app_name,
 )
 from snapcraft_compression_advisor.capture.launch_event import EXITED
-from snapcraft_compression_advisor.capture.record_installed import (
-    record_installed,
-)
+from snapcraft_compression_advisor.capture.record_installed import record_installed
 from snapcraft_compression_advisor.capture.start import Command, Launched, LaunchRequest
 from snapcraft_compression_advisor.cli.command_texts import command_parser
 from snapcraft_compression_advisor.cli.record import (
@@ -158,9 +156,7 @@ def test_disabled_snap_is_told_from_one_that_is_not_installed(machine: Machine) 
         find_installed("idl", machine.roots)
 
 
-def test_image_of_a_mount_that_is_no_loop_device_is_not_known(
-    machine: Machine,
-) -> None:
+def test_image_of_a_mount_that_is_no_loop_device_is_not_known(machine: Machine) -> None:
     own = find_installed("hello", machine.roots)
     assert image_facts(own) == (None, None)
     assert own.read_ahead_kb is None
@@ -291,10 +287,7 @@ class Played:
             frozen()
             self.is_at_event = False
         return Launched(
-            event="exit",
-            wall_s=COLD if frozen else WARM,
-            user_s=0.5,
-            system_s=0.25,
+            event="exit", wall_s=COLD if frozen else WARM, user_s=0.5, system_s=0.25
         )
 
 

@@ -20,19 +20,14 @@ from snapcraft_compression_advisor.core.files import (
     open_regular,
     read_regular,
 )
-from snapcraft_compression_advisor.payload.inventory import (
-    CONTENTS_FREE_BYTES,
-)
+from snapcraft_compression_advisor.payload.inventory import CONTENTS_FREE_BYTES
 from snapcraft_compression_advisor.payload.layout import (
     HEAD_BYTES,
     DataBlock,
     lay_out,
     make_layout,
 )
-from snapcraft_compression_advisor.payload.scan import (
-    is_excluded,
-    scan_directory,
-)
+from snapcraft_compression_advisor.payload.scan import is_excluded, scan_directory
 from snapcraft_compression_advisor.payload.source import (
     DirectoryPayload,
     named_payloads,

@@ -144,10 +144,7 @@ def test_app_that_ends_after_its_first_content_is_launched(
 
 OURS, THEIRS = 100, 200
 SPLASH, KIND = 1, 2
-ATOMS = {
-    "_NET_WM_WINDOW_TYPE_SPLASH": SPLASH,
-    "_NET_WM_WINDOW_TYPE": KIND,
-}
+ATOMS = {"_NET_WM_WINDOW_TYPE_SPLASH": SPLASH, "_NET_WM_WINDOW_TYPE": KIND}
 
 
 class FakeDisplay:

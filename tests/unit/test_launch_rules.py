@@ -264,9 +264,7 @@ def test_a_cache_that_no_launch_is_known_to_use_is_undecided(rule: Rule) -> None
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
-def test_a_cache_that_a_recorded_launch_does_not_use_is_no_finding(
-    rule: Rule,
-) -> None:
+def test_a_cache_that_a_recorded_launch_does_not_use_is_no_finding(rule: Rule) -> None:
     fault, used = fault_of(rule)
     unused = launching("bin/other", source="recorded")
     assert not found_by(rule, make_surveyed(caches=[fault], analysis=unused))

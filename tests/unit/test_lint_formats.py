@@ -125,11 +125,7 @@ def test_paths_are_relative_as_gitlab_wants_them() -> None:
     paths = [
         entry["location"]["path"] for entry in json.loads(rendered("gitlab", report))
     ]
-    assert paths == [
-        "prime/usr/lib/libcalc.so.1.0",
-        "prime",
-        "snap/snapcraft.yaml",
-    ]
+    assert paths == ["prime/usr/lib/libcalc.so.1.0", "prime", "snap/snapcraft.yaml"]
 
 
 @given(report=HOSTILE_REPORTS)

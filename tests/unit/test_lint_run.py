@@ -197,10 +197,7 @@ def left(fixed: LintReport) -> list[str]:
 def test_fix_of_the_more_important_rule_takes_the_place_of_the_other(
     project: Path,
 ) -> None:
-    lzo, xz = (
-        fixable(project, "lzo"),
-        fixable(project, "xz", rule="SCA103"),
-    )
+    lzo, xz = (fixable(project, "lzo"), fixable(project, "xz", rule="SCA103"))
     assert left(apply_fixes(report((lzo, xz)))) == []
     assert project.read_text() == LZO
 

@@ -280,10 +280,7 @@ def test_a_report_of_any_length_fits_into_a_comment() -> None:
     many = [replace(LZO_WOULD_GAIN, message=f"Message {n}.") for n in range(1000)]
     for judged in (
         report_of(*many),
-        judge(
-            report_of(*many),
-            Baseline(where="old.json", report=report_of(snap="s")),
-        ),
+        judge(report_of(*many), Baseline(where="old.json", report=report_of(snap="s"))),
     ):
         text = rendered("markdown", judged)
         assert 60_000 < len(text) <= 65_500  # GitHub's 65,536, with a line before it

@@ -13,11 +13,7 @@ from machine import no_right_to_mount, write_script
 from payloads import make_payload
 from snapcraft_compression_advisor.capture.images import packed_images
 from snapcraft_compression_advisor.capture.measure import in_turns
-from snapcraft_compression_advisor.capture.samples import (
-    Sample,
-    difference,
-    student,
-)
+from snapcraft_compression_advisor.capture.samples import Sample, difference, student
 from snapcraft_compression_advisor.core.errors import StorageError, ToolError
 from snapcraft_compression_advisor.payload.source import open_payload
 from trees import fill
@@ -69,11 +65,7 @@ def pack(
     with (
         open_payload(path) as payload,
         packed_images(
-            payload,
-            codecs,
-            scratch=scratch,
-            progress=lambda _: None,
-            to_mount=to_mount,
+            payload, codecs, scratch=scratch, progress=lambda _: None, to_mount=to_mount
         ),
     ):
         pytest.fail("packed")

@@ -52,9 +52,7 @@ def block(raw: int, stored: int) -> ImageBlock:
 
 def trial(**blocks: tuple[ImageBlock, ...]) -> CodecTrial:
     return CodecTrial(
-        codec="xz",
-        image_bytes=Interval.exactly(1),
-        blocks=blocks_of_files(blocks),
+        codec="xz", image_bytes=Interval.exactly(1), blocks=blocks_of_files(blocks)
     )
 
 

@@ -255,9 +255,7 @@ def differences(tmp_path: Path, first: bytes, second: bytes) -> list[tuple[str, 
 
 def test_block_that_differs_is_named_with_its_file(tmp_path: Path) -> None:
     found = differences(tmp_path, image_bytes(b"one"), image_bytes(b"two"))
-    assert found == [
-        ("first difference", "|byte 96, in block 0 of 'file'"),
-    ]
+    assert found == [("first difference", "|byte 96, in block 0 of 'file'")]
 
 
 def test_field_of_the_superblock_is_named(tmp_path: Path) -> None:

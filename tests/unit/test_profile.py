@@ -16,10 +16,7 @@ from snapcraft_compression_advisor.launch.fit import (
     fit_profile,
     waited_share,
 )
-from snapcraft_compression_advisor.launch.launch_set import (
-    WAITED_SHARE,
-    LaunchFile,
-)
+from snapcraft_compression_advisor.launch.launch_set import WAITED_SHARE, LaunchFile
 from snapcraft_compression_advisor.launch.profile import (
     CpuTime,
     LaunchProfile,
@@ -296,10 +293,7 @@ def test_profile_without_times_waits_like_a_guess() -> None:
 
 def test_installed_snap_waits_as_its_warm_launch_does() -> None:
     launch = recorded(cold_s=1.0, user_s=1.0, system_s=1.0).model_copy(
-        update={
-            "warm_s": 1.0,
-            "warm_cpu_s": CpuTime(user=1.0, system=0.25),
-        }
+        update={"warm_s": 1.0, "warm_cpu_s": CpuTime(user=1.0, system=0.25)}
     )
     profile = installed_profile().model_copy(update={"recorded": launch})
     assert waited_share(profile) == Interval.exactly(1 / 1.25)

@@ -120,9 +120,7 @@ def test_a_failing_read_is_a_storage_error() -> None:
         read_project_file(unmapped)
 
 
-def test_a_file_beyond_the_limit_is_refused_rather_than_cut(
-    project_file: Path,
-) -> None:
+def test_a_file_beyond_the_limit_is_refused_rather_than_cut(project_file: Path) -> None:
     project_file.write_bytes(BEFORE + b"#" * MAX_PROJECT_FILE_BYTES)
     with pytest.raises(BadDataError, match="larger than"):
         plan_edit(project_file, "lzo")
@@ -171,10 +169,7 @@ def test_nothing_said_is_nothing_found() -> None:
         ("[compression]", ("SCA",)),
         ("[library, classic: [usr/lib/*]]", ()),
         ("[compression: [SCA305, SCA2]]", ("SCA305", "SCA2")),
-        (
-            "[compression: [usr/lib/*, 'SCA303:*.a']]",
-            ("SCA:usr/lib/*", "SCA303:*.a"),
-        ),
+        ("[compression: [usr/lib/*, 'SCA303:*.a']]", ("SCA:usr/lib/*", "SCA303:*.a")),
         ("[SCA301, SCA305: [usr/share/doc/*]]", ("SCA301", "SCA305:usr/share/doc/*")),
         ("[compression, compression]", ("SCA",)),
         ("compression", ()),
@@ -343,8 +338,7 @@ def test_a_file_that_changes_during_the_writing_is_refused(
 
 
 @pytest.mark.parametrize(
-    "call",
-    ["os.fsync", "os.fchmod", "pathlib.Path.replace", "tempfile.mkstemp"],
+    "call", ["os.fsync", "os.fchmod", "pathlib.Path.replace", "tempfile.mkstemp"]
 )
 @pytest.mark.parametrize(
     ("failure", "raised"),

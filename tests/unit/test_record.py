@@ -31,15 +31,9 @@ from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
 from snapcraft_compression_advisor.core.errors import ToolError, UsageError
 from snapcraft_compression_advisor.launch import fit
 from snapcraft_compression_advisor.launch.fit import fit_profile
-from snapcraft_compression_advisor.launch.profile import (
-    LaunchProfile,
-    ProfileFile,
-)
+from snapcraft_compression_advisor.launch.profile import LaunchProfile, ProfileFile
 from snapcraft_compression_advisor.payload.scan import scan_directory
-from snapcraft_compression_advisor.payload.source import (
-    DirectoryPayload,
-    open_payload,
-)
+from snapcraft_compression_advisor.payload.source import DirectoryPayload, open_payload
 from snapcraft_compression_advisor.settings.parts import Recording
 from trees import fill
 
@@ -93,10 +87,7 @@ class Played:
             frozen()
         cold = frozen is not None
         return Launched(
-            event="exit",
-            wall_s=2.00004 if cold else 1,
-            user_s=0.5,
-            system_s=0.25,
+            event="exit", wall_s=2.00004 if cold else 1, user_s=0.5, system_s=0.25
         )
 
 

@@ -164,10 +164,7 @@ def test_kinds_are_summed() -> None:
     ]
     assert [
         (t.change, t.files, t.delta_bytes, t.plain_bytes) for t in totals(changes)
-    ] == [
-        ("moved", 1, 1.0, {"xz": 9.0}),
-        ("added", 2, 2.0, {"xz": 5.0}),
-    ]
+    ] == [("moved", 1, 1.0, {"xz": 9.0}), ("added", 2, 2.0, {"xz": 5.0})]
 
 
 @pytest.mark.parametrize(

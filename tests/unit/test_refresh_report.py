@@ -25,9 +25,7 @@ from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.diff.figures import BaselineBuild
 from snapcraft_compression_advisor.lint.rules.regressions import DELTA_RULES
 from snapcraft_compression_advisor.payload.inventory import Inventory
-from snapcraft_compression_advisor.payload.snap_yaml import (
-    SnapMetadata,
-)
+from snapcraft_compression_advisor.payload.snap_yaml import SnapMetadata
 from snapcraft_compression_advisor.refresh import estimate
 from snapcraft_compression_advisor.refresh.changes import ChangeKind, FileChange
 from snapcraft_compression_advisor.refresh.delta import (

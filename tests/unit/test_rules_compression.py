@@ -44,11 +44,7 @@ def test_lzo_that_pays_is_found_on_the_line_of_the_key() -> None:
     (finding,) = found_by(lzo_would_gain, context)
     assert (finding.severity, finding.undecided) == ("warning", False)
     place = finding.location
-    assert (place.kind, place.path, place.line) == (
-        "project",
-        "snap/snapcraft.yaml",
-        2,
-    )
+    assert (place.kind, place.path, place.line) == ("project", "snap/snapcraft.yaml", 2)
     assert "1.00 s (0.45\N{EN DASH}3.12 s) less than with xz" in finding.message
     assert "13.1 MB (30%) more to download" in finding.message
     assert edited(finding) == XZ_PROJECT.replace("xz", "lzo")

@@ -9,9 +9,7 @@ import pytest
 
 from elf_files import make_elf
 from guesses import found, guessed
-from snapcraft_compression_advisor.launch.guess.candidates import (
-    Candidates,
-)
+from snapcraft_compression_advisor.launch.guess.candidates import Candidates
 from snapcraft_compression_advisor.launch.guess.runtimes.python import importer
 from snapcraft_compression_advisor.launch.launch_set import BlindSpot
 
@@ -300,11 +298,7 @@ def test_modules_of_computed_names_in_a_package_are_all_imported() -> None:
 
 @pytest.mark.parametrize(
     "source",
-    [
-        b"__import__(name)",
-        b"import_module(name, 'a')",
-        b"import_module('%s' % x)",
-    ],
+    [b"__import__(name)", b"import_module(name, 'a')", b"import_module('%s' % x)"],
 )
 def test_import_of_a_name_that_nobody_knows_is_a_blind_spot(source: bytes) -> None:
     files = {

@@ -71,10 +71,7 @@ NEW = "compression: lzo\n"
             "confinement: strict\ngrade: stable\nlicense: MIT\nparts: {}\n",
             f"confinement: strict\ngrade: stable\n{NEW}license: MIT\nparts: {{}}\n",
         ),
-        (
-            "base:\n  core24\nlicense: MIT\n",
-            f"base:\n  core24\n{NEW}license: MIT\n",
-        ),
+        ("base:\n  core24\nlicense: MIT\n", f"base:\n  core24\n{NEW}license: MIT\n"),
         (
             "name: x\n# c\n\n# the apps\n# are here\napps: {}\ngrade: stable\n",
             f"name: x\n# c\n\n{NEW}# the apps\n# are here\napps: {{}}\ngrade: stable\n",

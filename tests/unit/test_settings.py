@@ -89,10 +89,7 @@ def test_empty_file_means_all_defaults() -> None:
             "record: {untill: exit}",
             "unknown key 'record.0.untill'; did you mean 'record.until'?",
         ),
-        (
-            "record: {mode: exit}",
-            "unknown key 'record.0.mode'; did you mean 'mode'?",
-        ),
+        ("record: {mode: exit}", "unknown key 'record.0.mode'; did you mean 'mode'?"),
         (
             "targets: [{kernal: '4.4'}]",
             "unknown key 'targets.0.kernal'; did you mean 'targets.kernel'?",

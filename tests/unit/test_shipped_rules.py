@@ -19,9 +19,7 @@ from lint_contexts import (
 from payloads import make_inventory
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.lint.rule import Context, Rule
-from snapcraft_compression_advisor.lint.rules.compression import (
-    incompressible_payload,
-)
+from snapcraft_compression_advisor.lint.rules.compression import incompressible_payload
 from snapcraft_compression_advisor.lint.rules.shipped import (
     RULES,
     duplicated_content,
@@ -193,10 +191,7 @@ def with_copy(
     size_bytes: int, *, error: float = 0, doubt: str | None = None
 ) -> Context:
     copy = Copy(
-        path=PATH,
-        like="usr/lib/libx.so.1.3.0",
-        size_bytes=size_bytes,
-        doubt=doubt,
+        path=PATH, like="usr/lib/libx.so.1.3.0", size_bytes=size_bytes, doubt=doubt
     )
     context = make_surveyed(analysis=storing({PATH: size_bytes}, error=error))
     return replace(context, survey=Survey(copies=(copy,)))

@@ -9,11 +9,7 @@ from snapcraft_compression_advisor.launch.guess.guess import static_launch_set
 from snapcraft_compression_advisor.launch.guess.snap_paths import SnapPaths
 from snapcraft_compression_advisor.launch.launch_set import LaunchFile, LaunchSet
 from snapcraft_compression_advisor.launch.stack import split
-from snapcraft_compression_advisor.payload.stack import (
-    Layer,
-    StackedPayload,
-    stack_of,
-)
+from snapcraft_compression_advisor.payload.stack import Layer, StackedPayload, stack_of
 
 PLUG = {
     "interface": "content",

@@ -377,11 +377,7 @@ def test_interval_of_either_is_where_nine_of_ten_draws_lie(chance: float) -> Non
 
 @pytest.mark.parametrize(
     ("plug", "provider"),
-    [
-        ("gpu-2404", "mesa-2404"),
-        ("gpu-2604", None),
-        ("graphics", "mesa-core20"),
-    ],
+    [("gpu-2404", "mesa-2404"), ("gpu-2604", None), ("graphics", "mesa-core20")],
 )
 def test_graphics_come_with_a_content_plug(plug: str, provider: str | None) -> None:
     content = {"interface": "content", "target": "$SNAP/gpu"}

@@ -174,10 +174,7 @@ def test_engine_of_chromium_beside_any_program_is_one() -> None:
 
 
 def test_chromium_without_windows_is_one_by_its_drawing_library() -> None:
-    files = {
-        "x/bin/tool": make_elf(),
-        "x/bin/swiftshader/libGLESv2.so": make_elf(),
-    }
+    files = {"x/bin/tool": make_elf(), "x/bin/swiftshader/libGLESv2.so": make_elf()}
     assert kind_of(files, "x/bin/tool") == "Chromium engine"
 
 
@@ -325,10 +322,7 @@ def test_explanation_of_a_source_is_that_of_what_is_read_in_its_place() -> None:
     found = explain(payload, "hello", f"{folder}/a.py")
     assert found.path == compiled
     said = f"Python reads {compiled} instead of {folder}/a.py."
-    assert found.sentences[:2] == (
-        said,
-        "bin/hello imports it (way 'python-module').",
-    )
+    assert found.sentences[:2] == (said, "bin/hello imports it (way 'python-module').")
     found = explain(payload, "hello", f"{folder}/b.py")
     assert found.sentences[0] == f"{folder}/a.py imports it (way 'python-module')."
 

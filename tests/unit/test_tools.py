@@ -25,10 +25,7 @@ from snapcraft_compression_advisor.core.errors import (
 )
 from snapcraft_compression_advisor.preflight import resquash
 from snapcraft_compression_advisor.squashfs import mksquashfs
-from snapcraft_compression_advisor.squashfs.mksquashfs import (
-    run_tool,
-    unpack,
-)
+from snapcraft_compression_advisor.squashfs.mksquashfs import run_tool, unpack
 
 _WAITS = "import signal; signal.pause()"
 
@@ -165,10 +162,7 @@ def test_interrupted_tool_is_ended_with_all_that_it_started(tmp_path: Path) -> N
     ],
 )
 def test_a_machine_that_unsquashfs_refuses_is_no_damaged_image(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    says: str,
-    error: type[Exception],
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, says: str, error: type[Exception]
 ) -> None:
     (tmp_path / "unsquashfs").write_text(f"#!/bin/sh\necho '{says}' >&2\nexit 1\n")
     (tmp_path / "unsquashfs").chmod(0o755)

@@ -30,10 +30,7 @@ from trees import fill
 def few_blocks(mocker: MockerFixture) -> None:
     """Have each step take so few blocks that a small payload has more."""
     mocker.patch.multiple(
-        census,
-        CLOSER_BLOCKS=12,
-        SNAP_CLOSER_BLOCKS=8,
-        TRIED_BLOCKS=6,
+        census, CLOSER_BLOCKS=12, SNAP_CLOSER_BLOCKS=8, TRIED_BLOCKS=6
     )
     mocker.patch.object(sampled, "NARROW_ENOUGH", 1.0)
 

@@ -50,10 +50,7 @@ def proven(
     coming = {True: iter(whole), False: iter(trimmed)}
 
     def recorded(
-        source: Payload,
-        wanted: Sequence[Recording],
-        *_: object,
-        within: Isolation,
+        source: Payload, wanted: Sequence[Recording], *_: object, within: Isolation
     ) -> tuple[LaunchProfile]:
         assert within == Isolation()
         files = next(coming[HEADER in source.inventory.entries])
