@@ -1,11 +1,13 @@
 """Real payloads and components, and the real command line, for integration tests."""
 
+import json
 import os
 import random
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 from elf_files import make_elf
 from forked import run_program
@@ -83,14 +85,32 @@ def snap_pack(prime: Path, directory: Path, *, compression: str) -> Path:
 
 
 def advisor(
-    *arguments: str | Path, cwd: Path | None = None, **environment: str
+    *arguments: str | Path,
+    cwd: Path | None = None,
+    status: int | None = None,
+    **environment: str,
 ) -> subprocess.CompletedProcess[str]:
-    """Run the command line as a user does."""
-    return run_program(
+    """Run the command line as a user does; it never ends in a traceback.
+
+    :param status: that it has to end with.
+    """
+    ran = run_program(
         ["-m", "snapcraft_compression_advisor", *map(str, arguments)],
         cwd=cwd,
         environment={**os.environ, **environment},
     )
+    assert "Traceback" not in ran.stderr
+    assert status in (None, ran.returncode), (arguments, ran.returncode, ran.stderr)
+    return ran
+
+
+def linted(*arguments: str | Path, cwd: Path | None = None) -> dict[str, Any]:
+    """Return what lint reports on one payload, which it could read."""
+    result = advisor("lint", *arguments, "--format", "json", cwd=cwd)
+    assert result.returncode in (0, 1), result.stderr
+    (payload,) = json.loads(result.stdout)["payloads"]
+    assert payload["error"] is None
+    return dict(payload)
 
 
 def interrupt(

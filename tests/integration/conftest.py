@@ -28,6 +28,7 @@ def scratch(tmp_path: Path) -> Iterator[Path]:
     """Return a directory for everything temporary; in the end it must be empty."""
     directory = tmp_path / "scratch"
     directory.mkdir()
+    directory.chmod(0o777)  # for launches as another user
     yield directory
     assert mount_points_below(tmp_path) == []
     assert loop_devices_of(tmp_path) == []

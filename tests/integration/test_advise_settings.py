@@ -35,8 +35,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def report(*arguments: str | Path, cwd: Path | None = None) -> Document:
-    ran = advisor("advise", *arguments, "--format", "json", cwd=cwd)
-    assert ran.returncode == 0, ran.stderr
+    ran = advisor("advise", *arguments, "--format", "json", cwd=cwd, status=0)
     return read_document(ran.stdout)
 
 
@@ -102,8 +101,7 @@ def test_the_named_project_brings_its_settings_from_above_its_file(
 ) -> None:
     (folder / "files").rename(tmp_path / "elsewhere")
     for named in ("project", "project/snap/snapcraft.yaml"):
-        ran = advisor("advise", "elsewhere", "--project", named, cwd=tmp_path)
-        assert ran.returncode == 0, ran.stderr
+        ran = advisor("advise", "elsewhere", "--project", named, cwd=tmp_path, status=0)
         assert "What the app reads was recorded." in ran.stdout
     assert "compression: lzo" not in project_file(folder).read_text()
     advisor("advise", "elsewhere", "--project", named, "--fix", cwd=tmp_path)
@@ -118,8 +116,7 @@ def test_a_component_gets_a_key_of_its_own(tmp_path: Path) -> None:
         policy="components: {more: {read: none}}\n",
     )
     before = project_file(folder).read_text()
-    ran = advisor("advise", "components/more", "--fix", cwd=folder)
-    assert ran.returncode == 0, ran.stderr
+    ran = advisor("advise", "components/more", "--fix", cwd=folder, status=0)
     assert "(now: lzo)" in ran.stdout
     assert "compression of more set to xz" in ran.stderr
     after = project_file(folder).read_text()
@@ -137,7 +134,6 @@ def test_bad_settings_end_in_one_clear_error(
     (folder / SETTINGS).write_text(text)
     ran = advisor("advise", "files", *options, cwd=folder)
     assert (ran.returncode, ran.stdout) == (status, ""), ran.stderr
-    assert "Traceback" not in ran.stderr
     assert "Recommended resolution" in ran.stderr
 
 
@@ -170,8 +166,7 @@ def test_guess_is_written_as_a_profile_that_advise_takes(
     profile = read_profile(output)
     assert (profile.source, profile.app) == ("static", "sample")
     assert "usr/bin/sample" in [file.path for file in profile.files]
-    advice = advisor("advise", small_prime, "--launch-profile", output)
-    assert advice.returncode == 0, advice.stderr
+    advisor("advise", small_prime, "--launch-profile", output, status=0)
 
 
 def test_guess_goes_to_stdout_as_text_or_profile(small_prime: Path) -> None:
@@ -207,7 +202,6 @@ def test_what_cannot_be_guessed_is_said(
     result = advisor("launch-set", small_prime, *arguments)
     assert result.returncode != 0
     assert message in result.stderr
-    assert "Traceback" not in result.stderr
 
 
 def advise(*arguments: str | Path) -> int:
@@ -361,8 +355,7 @@ def test_a_platform_snap_is_judged_by_its_consumers(snaps: dict[str, Path]) -> N
 def test_a_platform_snap_without_consumers_says_how_to_name_them(
     snaps: dict[str, Path],
 ) -> None:
-    ran = advisor("advise", snaps["base"])
-    assert ran.returncode == 0
+    ran = advisor("advise", snaps["base"], status=0)
     assert "--consumer app.snap" in ran.stdout
 
 
@@ -370,15 +363,10 @@ def test_a_platform_snap_without_consumers_says_how_to_name_them(
     ("options", "message"),
     [
         (["--base", "content"], "isn't a base: gnome-46-2404 has the type 'app'"),
-        (["--content", "base"], "hello has no content plug for core24"),
         (["--base", "gone.snap"], "Cannot open 'gone.snap'"),
         (["--base", "noise"], "noise: not a squashfs image"),
         (["--consumer", "app", "--record"], "Both --consumer and --record"),
         (["--consumer", "base"], "hello ('app')"),
-        (
-            ["--content", "content", "--content", "content"],
-            "'gnome-46-2404' is given twice",
-        ),
     ],
 )
 def test_what_does_not_go_with_the_snap_is_a_clear_error(
@@ -388,4 +376,3 @@ def test_what_does_not_go_with_the_snap_is_a_clear_error(
     ran = advisor("advise", snaps["app"].name, *options, cwd=tmp_path)
     assert ran.returncode >= 64
     assert message in ran.stderr
-    assert "Traceback" not in ran.stderr

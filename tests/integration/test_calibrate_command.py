@@ -61,9 +61,8 @@ def test_profile_of_this_machine_is_used_by_advise(
     output = tmp_path / "device.yaml"
     result = advisor(
         "calibrate", *few(sample, storage), "-o", output, "--name", "mine",
-        TMPDIR=str(storage),
+        TMPDIR=str(storage), status=0,
     )  # fmt: skip
-    assert result.returncode == 0, result.stderr
     assert result.stderr.startswith("Calibrating takes about a minute")
     assert "Reading from storage (round 2 of 2)" in result.stderr
     device = read_device(output)
@@ -102,7 +101,6 @@ def test_full_storage_is_a_storage_error(sample: Path, storage: Path) -> None:
     place.rmdir()
     assert result.returncode == 74, result.stderr
     assert "--storage" in result.stderr
-    assert "Traceback" not in result.stderr
 
 
 def test_storage_that_is_not_there_is_a_clear_error(
@@ -115,8 +113,7 @@ def test_storage_that_is_not_there_is_a_clear_error(
 
 def test_sample_of_too_few_blocks_is_no_input(storage: Path, tmp_path: Path) -> None:
     sample = fill(tmp_path / "tiny", {"file": "only one"})
-    result = advisor("calibrate", *few(sample, storage), TMPDIR=str(storage))
-    assert result.returncode == 66, result.stderr
+    result = advisor("calibrate", *few(sample, storage), TMPDIR=str(storage), status=66)
     assert "too few distinct blocks: 1 of the 8 needed" in result.stderr
     assert "--sample" in result.stderr
 

@@ -13,14 +13,12 @@ from trees import fill
 
 
 def report(*arguments: str | Path, cwd: Path | None = None) -> Document:
-    result = advisor("advise", *arguments, "--format", "json", cwd=cwd)
-    assert result.returncode == 0, result.stderr
+    result = advisor("advise", *arguments, "--format", "json", cwd=cwd, status=0)
     return read_document(result.stdout)
 
 
 def test_text_report_alone_goes_to_stdout(small_prime: Path) -> None:
-    result = advisor("advise", small_prime, "--exact", "-v")
-    assert result.returncode == 0
+    result = advisor("advise", small_prime, "--exact", "-v", status=0)
     assert result.stdout.startswith("sample: keep xz ")
     short = advisor("advise", small_prime, "--exact")
     assert result.stdout.startswith(short.stdout.partition("\nDetails:")[0])
@@ -61,14 +59,12 @@ def test_the_one_snap_here_is_found(small_prime: Path, tmp_path: Path) -> None:
 def test_several_snaps_here_are_a_usage_error(tmp_path: Path) -> None:
     for name in ("a.snap", "b.snap"):
         (tmp_path / name).touch()
-    result = advisor("advise", cwd=tmp_path)
-    assert result.returncode == 64
+    result = advisor("advise", cwd=tmp_path, status=64)
     assert "a.snap, b.snap" in result.stderr
 
 
 def test_nothing_here_says_what_was_looked_for(tmp_path: Path) -> None:
-    result = advisor("advise", cwd=tmp_path)
-    assert result.returncode == 66
+    result = advisor("advise", cwd=tmp_path, status=66)
     assert "neither 'prime' nor a .snap" in result.stderr
 
 
@@ -81,8 +77,7 @@ def test_compression_of_the_project_beside_prime_is_known(small_prime: Path) -> 
 
 def test_broken_snapcraft_yaml_beside_prime_is_a_warning(small_prime: Path) -> None:
     (small_prime.parent / "snapcraft.yaml").write_text("name: [")
-    result = advisor("advise", small_prime)
-    assert result.returncode == 0
+    result = advisor("advise", small_prime, status=0)
     assert "Warning: " in result.stderr
 
 
@@ -120,8 +115,7 @@ def test_advice_is_set_where_the_verdict_is_change(small_prime: Path) -> None:
     )
     assert shown.stdout.startswith("--- ")
     assert "compression: xz" in project_file.read_text()
-    result = advisor("advise", *ALWAYS_CHANGE, "--fix", small_prime)
-    assert result.returncode == 0, result.stderr
+    advisor("advise", *ALWAYS_CHANGE, "--fix", small_prime, status=0)
     assert project_file.read_text() == (
         "name: x # keep\ncompression: lzo # why\nbase: core24\n"
     )
@@ -131,13 +125,17 @@ def test_nothing_is_set_where_there_is_no_benefit(small_prime: Path) -> None:
     project_file = small_prime.parent / "snapcraft.yaml"
     project_file.write_text("name: x\n")
     result = advisor(
-        "advise", "prime", "--min-saving", "999999999", "--fix", cwd=small_prime.parent
+        "advise",
+        "prime",
+        "--min-saving",
+        "999999999",
+        "--fix",
+        cwd=small_prime.parent,
+        status=0,
     )
-    assert result.returncode == 0
     assert project_file.read_text() == "name: x\n"
     assert "Nothing to set" in result.stderr
-    both = advisor("advise", "prime", "--fix", "--diff", cwd=small_prime.parent)
-    assert both.returncode == 64
+    advisor("advise", "prime", "--fix", "--diff", cwd=small_prime.parent, status=64)
 
 
 def test_set_without_a_project_fails_before_packing(
@@ -201,11 +199,9 @@ def bad_inputs(directory: Path) -> dict[str, tuple[tuple[str | Path, ...], int]]
 
 
 def test_bad_input_ends_in_one_clear_error(tmp_path: Path) -> None:
-    for case, (arguments, status) in bad_inputs(tmp_path).items():
-        result = advisor(*arguments)
-        assert result.returncode == status, (case, result.stderr)
+    for arguments, status in bad_inputs(tmp_path).values():
+        result = advisor(*arguments, status=status)
         assert result.stdout == ""
-        assert "Traceback" not in result.stderr
         assert "Recommended resolution" in result.stderr or status == 64
 
 
@@ -228,8 +224,7 @@ def test_log_directory_that_cannot_be_written_is_no_obstacle(
     small_prime: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "state").touch()
-    result = advisor("advise", small_prime, XDG_STATE_HOME=str(tmp_path / "state/x"))
-    assert result.returncode == 0, result.stderr
+    advisor("advise", small_prime, XDG_STATE_HOME=str(tmp_path / "state/x"), status=0)
 
 
 def write_profile(path: Path, prime: Path, *, app: str = "sample") -> Path:
@@ -262,8 +257,7 @@ def test_recorded_launch_takes_the_place_of_the_guess(
 
 def test_profile_of_another_snap_is_bad_data(small_prime: Path, tmp_path: Path) -> None:
     profile = write_profile(tmp_path / "launch.json", small_prime, app="stranger")
-    result = advisor("advise", small_prime, "--launch-profile", profile)
-    assert result.returncode == 65
+    result = advisor("advise", small_prime, "--launch-profile", profile, status=65)
     assert "'stranger'" in result.stderr
 
 

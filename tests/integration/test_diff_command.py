@@ -33,8 +33,9 @@ def primes(tmp_path: Path) -> tuple[Path, Path]:
 
 
 def diff(*arguments: str | Path, **environment: str) -> dict[str, Any]:
-    result = advisor("diff", *arguments, "--format", "json", cwd=None, **environment)
-    assert result.returncode == 0, result.stderr
+    result = advisor(
+        "diff", *arguments, "--format", "json", cwd=None, status=0, **environment
+    )
     document: dict[str, Any] = json.loads(result.stdout)
     jsonschema.validate(document, json.loads(schema_text("diff")))
     return document
@@ -199,10 +200,8 @@ def test_broken_and_foreign_files_are_clear_errors(
         ((snap, other), 65, "The builds are of different snaps"),
         ((snap, "/dev/null"), 65, "neither a directory nor a file"),
     ):
-        result = advisor("diff", *arguments)
-        assert result.returncode == status, result.stderr
+        result = advisor("diff", *arguments, status=status)
         assert said in result.stderr
-        assert "Traceback" not in result.stderr
         assert result.stdout == ""
 
 

@@ -1,12 +1,11 @@
 """Lint, as a user meets it."""
 
-import json
 import re
 import shutil
 import subprocess
 from pathlib import Path
 
-from real_payloads import advisor, snap_pack
+from real_payloads import advisor, linted, snap_pack
 from trees import fill
 
 PROJECT = "name: sample\nbase: core24\nparts: {}\n"
@@ -14,16 +13,8 @@ FORMATS = ("text", "json", "sarif", "github", "gitlab", "junit", "markdown")
 TIGHT = "max-image-size: 100kB\n"
 
 
-def findings(*arguments: str | Path, cwd: Path | None = None) -> list[dict[str, str]]:
-    result = advisor("lint", *arguments, "--format", "json", cwd=cwd)
-    assert result.returncode in (0, 1), result.stderr
-    (payload,) = json.loads(result.stdout)["payloads"]
-    assert payload["error"] is None
-    return list(payload["findings"])
-
-
-def rules(*arguments: str | Path, cwd: Path | None = None) -> set[str]:
-    return {finding["rule"] for finding in findings(*arguments, cwd=cwd)}
+def rules(*arguments: str | Path) -> set[str]:
+    return {finding["rule"] for finding in linted(*arguments)["findings"]}
 
 
 def write_policy(directory: Path, text: str) -> Path:
@@ -33,8 +24,7 @@ def write_policy(directory: Path, text: str) -> Path:
 
 
 def test_text_goes_to_stdout_and_progress_does_not(small_prime: Path) -> None:
-    result = advisor("lint", small_prime, "--select", "SCA1,SCA2,SCA4")
-    assert result.returncode == 0, result.stderr
+    result = advisor("lint", small_prime, "--select", "SCA1,SCA2,SCA4", status=0)
     assert result.stdout.startswith("sample: ")
     assert "Reading" not in result.stdout
     assert "\x1b" not in result.stdout
@@ -42,13 +32,11 @@ def test_text_goes_to_stdout_and_progress_does_not(small_prime: Path) -> None:
 
 def test_broken_budget_is_an_error_by_exit_status(small_prime: Path) -> None:
     write_policy(small_prime.parent, TIGHT)
-    result = advisor("lint", cwd=small_prime.parent)
-    assert result.returncode == 1
+    result = advisor("lint", cwd=small_prime.parent, status=1)
     assert "error SCA301 The image takes" in result.stdout
     assert result.stderr.splitlines()[-1].startswith("failed: 1 error")
     assert result.stderr.splitlines()[-1].endswith("(fail-on: error)")
-    passed = advisor("lint", "--exit-zero", cwd=small_prime.parent)
-    assert passed.returncode == 0
+    passed = advisor("lint", "--exit-zero", cwd=small_prime.parent, status=0)
     assert "failed" not in passed.stderr
 
 
@@ -67,9 +55,9 @@ def test_built_snap_is_judged_by_its_own_size(
     snap = snap_pack(small_prime, tmp_path / "packed", compression="lzo")
     size = snap.stat().st_size
     policy = write_policy(tmp_path, f"max-image-size: {size} B\nselect: SCA301\n")
-    assert not findings(snap, "--policy", policy)
+    assert not linted(snap, "--policy", policy)["findings"]
     write_policy(tmp_path, f"max-image-size: {size - 1} B\nselect: SCA301\n")
-    (finding,) = findings(snap, "--policy", policy)
+    (finding,) = linted(snap, "--policy", policy)["findings"]
     assert "with lzo" in finding["message"]
 
 
@@ -104,8 +92,7 @@ def test_fix_makes_what_diff_shows(small_prime: Path) -> None:
         cwd=small_prime.parent,
         capture_output=True,
     )
-    fixed = advisor(*chosen, "--fix", cwd=small_prime.parent)
-    assert fixed.returncode == 0
+    fixed = advisor(*chosen, "--fix", cwd=small_prime.parent, status=0)
     assert "fixed SCA103" in fixed.stderr
     assert re.search(r": ok, 1 rule checked", fixed.stdout)
     assert project.read_text() == PROJECT.replace(
@@ -126,7 +113,7 @@ def test_components_keys_are_fixed_by_what_their_files_say(small_prime: Path) ->
         files = root / f"partitions/component/{name}/prime"
         files.mkdir(parents=True)
         shutil.copy(small_prime / "usr/share/data" / name, files)
-    (finding,) = findings(small_prime, "--select", "SCA104")
+    (finding,) = linted(small_prime, "--select", "SCA104")["findings"]
     assert "Component text inherits" in finding["message"]
     assert advisor("lint", small_prime, "--select", "SCA104", "--fix").returncode == 0
     assert (root / "snapcraft.yaml").read_text() == text.replace(
@@ -142,8 +129,7 @@ def test_lint_ignore_of_the_project_counts(small_prime: Path) -> None:
     project.write_text(f"{PROJECT}lint: {{ignore: [compression: [SCA103]]}}\n")
     assert "SCA103" not in rules(small_prime)
     project.write_text(f"{PROJECT}lint: {{ignore: [compression: [SCA199]]}}\n")
-    result = advisor("lint", small_prime)
-    assert result.returncode == 65
+    result = advisor("lint", small_prime, status=65)
     assert "there is no rule 'SCA199'" in result.stdout
 
 
@@ -160,8 +146,6 @@ ERRORS = (
     (("--fail-on", "never"), None, 64, "invalid choice"),
     (("--policy", "no.yaml"), None, 66, "No such file"),
     ((), "schema: 9", 65, "schema: Input should be 1, not 9"),
-    ((), "fail_on: info", 65, "did you mean 'fail-on'?"),
-    ((), "ignore: SCA3\nmax-image-size: 1MB", 65, "is ignored"),
     (("--ignore", "SCA3"), TIGHT, 64, "is ignored"),
     ((), "max-cold-start: {abacus: 1s}", 65, "No device profile 'abacus'"),
     (
@@ -180,10 +164,6 @@ ERRORS = (
     ),
     ((), "devices: abacus", 65, "No device profile 'abacus'"),
     ((), "devices: [mine.yaml]", 66, "mine.yaml"),
-    ((), "fail-on: never", 65, "fail-on"),
-    ((), "targets: [{kernel: '4'}]", 65, "isn't a kernel version"),
-    ((), "min-saving: 0s", 65, "0s isn't a positive number"),
-    ((), "mode: never", 65, "mode"),
     (("--app", "sample"), "apps: nobody", 0, ""),
     (("--device", "abacus"), None, 64, "No device profile 'abacus'"),
     (("--app", "nobody"), None, 64, "no app 'nobody'"),
@@ -203,18 +183,14 @@ def test_what_does_not_fit_is_one_clear_error(small_prime: Path) -> None:
         settings = write_policy(small_prime.parent, policy or "")
         if policy is None:
             settings.unlink()
-        result = advisor("lint", *arguments, cwd=small_prime.parent)
-        assert result.returncode == status, (arguments, policy, result.stderr)
+        result = advisor("lint", *arguments, cwd=small_prime.parent, status=status)
         assert said in result.stdout + result.stderr
-        assert "Traceback" not in result.stderr
 
 
 def test_rules_are_listed_and_explained() -> None:
-    listed = advisor("rule")
-    assert listed.returncode == 0
+    listed = advisor("rule", status=0)
     assert "SCA101  lzo-would-gain" in listed.stdout
     page = advisor("rule", "lzo-would-gain").stdout
     assert page.startswith("# SCA101: lzo-would-gain\n")
-    unknown = advisor("rule", "SCA1000")
-    assert unknown.returncode == 64
+    unknown = advisor("rule", "SCA1000", status=64)
     assert "Did you mean" in unknown.stderr

@@ -38,9 +38,14 @@ def measured(
 ) -> Document:
     """Run ``measure`` with JSON output; options stand before a command."""
     result = advisor(
-        "measure", "--format", "json", *options, *arguments, TMPDIR=str(scratch)
+        "measure",
+        "--format",
+        "json",
+        *options,
+        *arguments,
+        TMPDIR=str(scratch),
+        status=0,
     )
-    assert result.returncode == 0, result.stderr
     return read_document(result.stdout)
 
 
@@ -107,9 +112,8 @@ def test_text_has_a_row_and_a_plot_for_each_codec(
 ) -> None:
     result = advisor(
         "measure", small_prime, "--launch-profile", profile, "--runs", "3", "--codec",
-        "lzo", "--codec", "zstd", TMPDIR=str(scratch),
+        "lzo", "--codec", "zstd", TMPDIR=str(scratch), status=0,
     )  # fmt: skip
-    assert result.returncode == 0, result.stderr
     lines = result.stdout.splitlines()
     assert sum(line.startswith("  zstd *") for line in lines) == 1
     assert max(map(len, lines)) <= 80
@@ -118,11 +122,9 @@ def test_text_has_a_row_and_a_plot_for_each_codec(
 def test_launch_that_fails_is_a_clear_error(small_prime: Path, scratch: Path) -> None:
     result = advisor(
         "measure", small_prime, "--codec", "none", "--until", "exit", "--", "cat",
-        "$SNAP/nowhere", TMPDIR=str(scratch),
+        "$SNAP/nowhere", TMPDIR=str(scratch), status=69,
     )  # fmt: skip
-    assert result.returncode == 69
     assert "nowhere" in result.stderr
-    assert "Traceback" not in result.stderr
 
 
 def test_profile_of_another_payload_is_bad_data(
@@ -132,9 +134,13 @@ def test_profile_of_another_payload_is_bad_data(
     files = [{"path": "bin/other", "size": 1, "blocks": [[0, 0]]}]
     profile.write_text(json.dumps({"source": "static", "app": "x", "files": files}))
     result = advisor(
-        "measure", small_prime, "--launch-profile", profile, TMPDIR=str(scratch)
+        "measure",
+        small_prime,
+        "--launch-profile",
+        profile,
+        TMPDIR=str(scratch),
+        status=65,
     )
-    assert result.returncode == 65
     assert "contains none of the files in the launch profile" in result.stderr
 
 
@@ -150,7 +156,6 @@ def test_full_disk_is_a_storage_error(
         left = list(place.iterdir())
     place.rmdir()
     assert result.returncode == 74, result.stderr
-    assert "Traceback" not in result.stderr
     assert "larger disk with TMPDIR" in result.stderr
     assert left == []
 

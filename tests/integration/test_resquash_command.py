@@ -28,14 +28,6 @@ def snap(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return snap_pack(prime, directory / "packed", compression="lzo")
 
 
-@pytest.fixture
-def scratch(tmp_path: Path) -> Path:
-    """Return what TMPDIR is for the command, to be empty in the end."""
-    directory = tmp_path / "scratch"
-    directory.mkdir()
-    return directory
-
-
 def findings(result: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:
     assert result.returncode in (0, 1), result.stderr
     (payload,) = json.loads(result.stdout)["payloads"]
@@ -49,27 +41,23 @@ def test_snap_of_snap_pack_comes_out_the_same(snap: Path, scratch: Path) -> None
     assert not findings(result)
     assert "needs " in result.stderr
     assert f"{snap.name} is identical, byte for byte" in result.stderr
-    assert not list(scratch.iterdir())
 
 
 def test_what_differs_is_in_the_report(tmp_path: Path, scratch: Path) -> None:
     prime, image = fill_prime(tmp_path / "prime"), tmp_path / "odd.snap"
     mksquashfs(prime, image, *SNAP_OPTIONS, "-comp", "lzo", "-no-exports")
     options = ("--resquash", "--select", "SCA510", "--format", "json")
-    result = advisor("lint", image, *options, TMPDIR=str(scratch))
-    assert result.returncode == 1
+    result = advisor("lint", image, *options, TMPDIR=str(scratch), status=1)
     (finding,) = findings(result)
     assert finding["rule"] == "SCA510"
     assert "byte 24, in the superblock" in finding["message"]
     texts = [each["text"] for each in finding["evidence"]]
     assert any("not exportable (-no-exports)" in text for text in texts)
     assert "is not the same" in result.stderr
-    assert not list(scratch.iterdir())
 
 
 def test_prime_directory_has_nothing_to_pack_again(small_prime: Path) -> None:
-    result = advisor("lint", small_prime, "--resquash", "--select", "SCA5")
-    assert result.returncode == 0
+    result = advisor("lint", small_prime, "--resquash", "--select", "SCA5", status=0)
     assert "isn't packed, so it can't be repacked" in result.stderr
 
 
@@ -118,10 +106,7 @@ def test_damaged_data_are_bad_data(slow_snap: Path, scratch: Path) -> None:
         position = blocks[0].position
     contents[position + 30 : position + 60] = b"\xff" * 30
     damaged.write_bytes(contents)
-    result = advisor("lint", damaged, "--resquash", TMPDIR=str(scratch))
-    assert result.returncode == 65
-    assert "Traceback" not in result.stderr
-    assert not list(scratch.iterdir())
+    advisor("lint", damaged, "--resquash", TMPDIR=str(scratch), status=65)
 
 
 @pytest.mark.root

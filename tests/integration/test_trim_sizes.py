@@ -39,8 +39,7 @@ def test_predicted_saving_is_that_of_packed_images(tmp_path: Path, pages: int) -
         text = " ".join(chance.choices(words, k=chance.randrange(2000)))
         fill(prime, {f"usr/share/doc/package-{number}/changelog": text})
     used_before, before = packed_bytes(prime, tmp_path / "before")
-    ran = advisor("trim", prime, "--format", "json")
-    assert ran.returncode == 0, ran.stderr
+    ran = advisor("trim", prime, "--format", "json", status=0)
     predicted = json.loads(ran.stdout)
     shutil.rmtree(prime / "usr")
     used_after, after = packed_bytes(prime, tmp_path / "after")

@@ -73,5 +73,4 @@ def test_commands_of_the_baseline_guide_run_in_their_order(tmp_path: Path) -> No
     commands = list(shown_commands(ROOT / "docs/how-to/baseline.md"))
     assert len(commands) >= 4
     for words in commands:
-        run = advisor(*words, cwd=tmp_path)
-        assert run.returncode == 0, (words, run.stderr)
+        advisor(*words, cwd=tmp_path, status=0)
