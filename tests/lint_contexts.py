@@ -16,7 +16,7 @@ from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.launch.launch_set import LaunchFile
 from snapcraft_compression_advisor.launches import LaunchAnalysis
 from snapcraft_compression_advisor.lint.components import ComponentSizes
-from snapcraft_compression_advisor.lint.finding import Finding
+from snapcraft_compression_advisor.lint.finding import Finding, Fix
 from snapcraft_compression_advisor.lint.rule import Context, Rule
 from snapcraft_compression_advisor.payload.caches import CacheFault
 from snapcraft_compression_advisor.payload.layout import make_layout
@@ -100,11 +100,17 @@ def found_by(rule: Rule, context: Context) -> list[Finding]:
     return list(rule.check(context))
 
 
+def fix_of(finding: Finding) -> Fix:
+    """Return a finding's fix, which there is."""
+    assert finding.fix is not None
+    return finding.fix
+
+
 def edited(finding: Finding) -> str:
     """Return the text that a finding's fix makes of the project file."""
-    assert finding.fix is not None
-    assert finding.fix.edit is not None
-    return finding.fix.edit.after.decode()
+    edit = fix_of(finding).edit
+    assert edit is not None
+    return edit.after.decode()
 
 
 def make_surveyed(

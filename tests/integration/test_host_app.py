@@ -221,18 +221,6 @@ def test_broken_settings_stop_before_anything_is_built(tmp_path: Path) -> None:
         assert not (folder / "prime").exists()
 
 
-def test_a_variable_goes_before_the_file_and_an_unknown_one_stops(
-    tmp_path: Path,
-) -> None:
-    folder = make_project(tmp_path / "project", policy=with_mode("enforce"))
-    ran = run_host_app(folder, "pack", SNAPCRAFT_COMPRESSION_ADVISOR_MODE="apply")
-    assert ran.status == 0
-    assert codecs_of(folder) == {"hello.snap": "lzo"}
-    ran = run_host_app(folder, "pack", SNAPCRAFT_COMPRESSION_ADVISOR_MOD="apply")
-    assert ran.status == 65
-    assert "SNAPCRAFT_COMPRESSION_ADVISOR_MOD" in ran.output
-
-
 def test_a_payload_without_snap_yaml_costs_a_warning_only(tmp_path: Path) -> None:
     folder = make_project(tmp_path / "project")
     run_host_app(folder, "pack")

@@ -140,24 +140,6 @@ def test_a_component_gets_findings_and_fixes_of_its_own(
     )
 
 
-def test_settings_on_launches_are_the_snaps_alone(
-    small_prime: Path, project: Path
-) -> None:
-    (project / "compression-advisor.yaml").write_text(
-        "apps: sample\nselect: [SCA1, SCA2, SCA301]\n"
-        "max-cold-start: {hdd-laptop: {sample: 9min}}\nmax-image-size: 100kB\n"
-    )
-    snap = snap_pack(small_prime, project / "packed", compression="xz")
-    paths = (snap, project / "sample+texts_1.comp")
-    result = advisor("lint", *paths, "--format", "json", cwd=project, status=1)
-    found = {
-        payload["snap_name"]: {finding["rule"] for finding in payload["findings"]}
-        for payload in json.loads(result.stdout)["payloads"]
-    }
-    assert "SCA301" in found["sample"]
-    assert found["sample+texts"] == {"SCA102"}
-
-
 def test_advice_on_a_component_is_by_size(project: Path) -> None:
     command = ("advise", "sample+texts_1.comp")
     text = advisor(*command, "-v", cwd=project, status=0)

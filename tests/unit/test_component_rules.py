@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from analyses import evidence_of, make_analysis, make_evidence
-from lint_contexts import edited, found_by, make_context, make_project
+from lint_contexts import edited, fix_of, found_by, make_context, make_project
 from payloads import MemoryPayload, make_payload
 from snapcraft_compression_advisor.advice.evidence import Policy, Saving
 from snapcraft_compression_advisor.advice.recommendation import recommend
@@ -80,8 +80,7 @@ def test_lzo_for_what_no_launch_reads_is_fixed_by_the_components_own_key() -> No
     (finding,) = found_by(lzo_gains_nothing, context_of(seen_by("texts")))
     assert "No known launch reads these files" in finding.message
     assert finding.message.startswith("lzo adds ")
-    assert finding.fix is not None
-    assert finding.fix.description == "Give component texts 'compression: xz'"
+    assert fix_of(finding).description == "Give component texts 'compression: xz'"
     assert edited(finding) == TEXT.replace(
         "  texts:\n    type: standard\n",
         "  texts:\n    type: standard\n    compression: xz\n",
@@ -90,24 +89,21 @@ def test_lzo_for_what_no_launch_reads_is_fixed_by_the_components_own_key() -> No
 
 def test_a_component_packed_otherwise_than_declared_is_to_be_built_again() -> None:
     (finding,) = found_by(lzo_gains_nothing, context_of(seen_by("noise")))
-    assert finding.fix is not None
-    assert finding.fix.edit is None
-    assert "Build the snap again" in finding.fix.description
+    assert fix_of(finding).edit is None
+    assert "Build the snap again" in fix_of(finding).description
 
 
 def test_an_unknown_component_cannot_be_fixed_by_itself() -> None:
     (finding,) = found_by(lzo_gains_nothing, context_of(seen_by("others")))
     assert finding.location.line is None
-    assert finding.fix is not None
-    assert finding.fix.edit is None
+    assert fix_of(finding).edit is None
 
 
 def test_what_size_leaves_open_is_undecided_without_a_launch_to_record() -> None:
     added = Interval(low=1.0, mid=1e6, high=1e7)
     (finding,) = found_by(lzo_gains_nothing, context_of(seen_by("texts"), added=added))
     assert finding.undecided
-    assert finding.fix is not None
-    assert "components: {texts: {read: all}}" in finding.fix.description
+    assert "components: {texts: {read: all}}" in fix_of(finding).description
 
 
 def test_nothing_is_said_of_a_snaps_missing_key() -> None:

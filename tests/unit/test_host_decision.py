@@ -36,7 +36,7 @@ from snapcraft_compression_advisor.payload.source import (
     component_name,
 )
 from snapcraft_compression_advisor.report.lines import FILE_STYLE
-from snapcraft_compression_advisor.settings.load import PLUGIN, SETTINGS
+from snapcraft_compression_advisor.settings.load import PLUGIN
 from snapcraft_compression_advisor.settings.parts import PackMode
 from snapcraft_compression_advisor.settings.settings import Settings
 from trees import fill
@@ -172,12 +172,6 @@ def test_on_core22_the_yaml_as_written_comes_to_the_same(made: type[Any]) -> Non
         app["extensions"] = [PLUGIN]
     apply(made, document, {"a", "b"})
     assert raw_parts(written) == document["parts"]
-
-
-def test_it_has_a_property_for_every_setting() -> None:
-    properties = set(AdvisorPluginProperties.model_properties())
-    assert properties >= {f"{PLUGIN}-{key}" for key in SETTINGS}
-    assert len(properties - {"plugin", "source"}) == len(SETTINGS)
 
 
 def test_it_takes_valid_settings_and_leaves_other_keys_alone() -> None:

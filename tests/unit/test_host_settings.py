@@ -169,32 +169,6 @@ def test_sources_are_laid_over_each_other_key_by_key(tmp_path: Path) -> None:
     assert settings.policy.report == str(tmp_path / "a.json")
 
 
-def test_every_property_of_the_part_has_its_place(tmp_path: Path) -> None:
-    (tmp_path / "launch.json").write_text(PROFILE)
-    settings = read(
-        tmp_path,
-        part={
-            "compression-advisor-mode": "apply",
-            "compression-advisor-override-declared": True,
-            "compression-advisor-devices": ["hdd-laptop"],
-            "compression-advisor-apps": ["hello"],
-            "compression-advisor-launch-profile": ["launch.json"],
-            "compression-advisor-max-size-growth": "30MB",
-            "compression-advisor-min-saving": "20%",
-            "compression-advisor-max-cold-start": {"hdd-laptop": "2s"},
-            "compression-advisor-report": "advice.txt",
-            "source": "elsewhere",
-        },
-    )
-    policy = settings.policy
-    assert policy.override_declared
-    assert policy.apps == ("hello",)
-    assert policy.max_cold_start == {"hdd-laptop": 2}
-    assert policy.to_policy().max_growth_bytes == 30_000_000
-    assert policy.to_policy().min_saving_share == 0.2
-    assert [profile.app for profile in settings.profiles] == ["hello"]
-
-
 def test_every_variable_has_its_place(tmp_path: Path) -> None:
     (tmp_path / "launch.json").write_text(PROFILE)
     settings = read(

@@ -1,5 +1,7 @@
 """Scripts that start programs."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,87 +22,10 @@ from snapcraft_compression_advisor.launch.launch_set import BlindSpot
 PROGRAM = "opt/app/lib/app-bin"
 DECOY = "opt/other/lib/app-bin"
 
-IDIOMS = {
-    "bash-source": 'DIR="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"\n'
-    'exec "$DIR/../lib/app-bin" "$@"',
-    "bash-source-physical": 'DIR=$( cd -P -- "$( dirname -- "${BASH_SOURCE[0]}" )" '
-    '&> /dev/null; pwd -P )\n"${DIR}/../lib/app-bin" "$@"',
-    "own-name": 'here="$(cd "$(dirname "$0")/.." >/dev/null 2>&1; pwd)"\n'
-    'exec "$here"/lib/app-bin "$@"',
-    "cd-there": 'cd "$(dirname "$0")"\nexec ../lib/app-bin "$@"',
-    "cd-variable": "D=`dirname $0`\ncd $D/../lib; ./app-bin",
-    "subshell": '(cd "$(dirname "$0")/../lib" && exec ./app-bin "$@")',
-    "cut-off": 'HERE=${0%/*}\nexec "$HERE/../lib/app-bin" "$@"',
-    "app-run": 'SELF=$(readlink -f "$0")\nHERE=${SELF%/*}\n'
-    'export PATH="${HERE}/../lib:${PATH}"\n'
-    'export LD_LIBRARY_PATH="${HERE}/usr/lib/${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"\n'
-    'EXEC=$(grep -e "^Exec=.*" "${HERE}"/*.desktop | head -n 1 | cut -d " " -f 1)\n'
-    'exec app-bin "$@"',
-    "realpath": 'ROOT="$(dirname "$(dirname "$(realpath "$0")")")"\n'
-    'exec "$ROOT/lib/app-bin" "$@"',
-    "path": 'export PATH="$SNAP/opt/app/lib:$PATH"\nexec app-bin',
-    "path-appended": 'PATH=/usr/bin\nPATH+=":$SNAP/opt/app/lib"\nexport PATH\n'
-    'exec app-bin "$@"',
-    "link-loop": 'SOURCE="${BASH_SOURCE[0]}"\nwhile [ -L "$SOURCE" ]; do\n'
-    '  DIR="$( cd -P "$( dirname "$SOURCE" )" >/dev/null 2>&1 && pwd )"\n'
-    '  SOURCE="$(readlink "$SOURCE")"\n'
-    '  [[ $SOURCE != /* ]] && SOURCE="$DIR/$SOURCE"\ndone\n'
-    'DIR="$( cd -P "$( dirname "$SOURCE" )" >/dev/null 2>&1 && pwd )"\n'
-    '"$DIR/../lib/app-bin" "$@"',
-    "listed-link": 'PRG="$0"\nwhile [ -h "$PRG" ] ; do\n  ls=`ls -ld "$PRG"`\n'
-    "  link=`expr \"$ls\" : '.*-> \\(.*\\)$'`\n"
-    '  if expr "$link" : \'/.*\' > /dev/null; then PRG="$link"\n'
-    '  else PRG=`dirname "$PRG"`"/$link"; fi\ndone\nSAVED="`pwd`"\n'
-    'cd "`dirname \\"$PRG\\"`/.." >/dev/null\nAPP_HOME="`pwd -P`"\n'
-    'cd "$SAVED" >/dev/null\nexec "$APP_HOME/lib/app-bin" "$@"',
-    "start-script": 'app_path=$0\nwhile\n    APP_HOME=${app_path%"${app_path##*/}"}\n'
-    '    [ -h "$app_path" ]\ndo\n    ls=$( ls -ld -- "$app_path" )\n'
-    "    link=${ls#*' -> '}\n    case $link in             #(\n"
-    "      /*)   app_path=$link ;; #(\n      *)    app_path=$APP_HOME$link ;;\n"
-    '    esac\ndone\nAPP_HOME=$( cd -P "${APP_HOME:-./}.." > /dev/null && '
-    "printf '%s\\n' \"$PWD\" ) || exit\n"
-    'set -- -classpath "$APP_HOME/lib/x.jar" org.example.Main "$@"\n'
-    'JAVACMD=$APP_HOME/lib/app-bin\neval "set -- $(\n'
-    "        printf '%s\\n' \"$JAVA_OPTS\" | xargs -n1 | tr '\\n' ' '\n"
-    '    )" \'"$@"\'\nexec "$JAVACMD" "$@"',
-    "home-or-default": 'if [ -z "$APP_HOME" ]; then\n'
-    '  APP_HOME=`dirname "$0"`/..\n  APP_HOME=`cd "$APP_HOME" && pwd`\nfi\n'
-    'export APP_HOME\nexec "${APP_HOME}/lib/app-bin" ${APP_OPTS} "$@"',
-    "linked-or-not": 'if [ ! -L "$0" ]; then\n  ROOT="$(dirname "$0")/.."\nelse\n'
-    "  if command -v readlink >/dev/null; then\n"
-    '    ROOT="$(dirname "$(readlink -f "$0")")/.."\n'
-    '  else\n    ROOT=/usr/share/app\n  fi\nfi\nBIN="$ROOT/lib/app-bin"\n'
-    'AS_NODE=1 "$BIN" --flag "$@"\nexit $?',
-    "shim": 'basedir=$(dirname "$(echo "$0" | sed -e \'s,\\\\,/,g\')")\n'
-    'case `uname` in *MINGW*) basedir=`cygpath -w "$basedir"`;; esac\n'
-    'if [ -x "$basedir/node" ]; then\n  exec "$basedir/../lib/app-bin" "$@"\nfi',
-    "function": 'die() { echo "$1" >&2; exit 1; }\n'
-    'start() {\n  [ -x "$1" ] || die "no $1"\n  exec "$@"\n}\n'
-    'main() {\n  local root="$(dirname "$(dirname "$0")")"\n'
-    '  start "$root/lib/app-bin" --x "$@"\n}\nmain "$@"',
-    "keyword-function": 'function run {\n  "$BIN" "$@"\n}\n'
-    'BIN="${0%/*}/../lib/app-bin"\nrun "$@"',
-    "machine": 'case "$(uname -m)" in\n  aarch64) L=aarch64-linux-gnu ;;\n'
-    '  x86_64) L=lib ;;\n  *) exit 1 ;;\nesac\nexec "$SNAP/opt/app/$L/app-bin" "$@"',
-    "unset-machine": 'exec "$SNAP/opt/app/$(uname -m | sed s/x86_64/lib/)/app-bin"',
-    "array": 'ARGS=()\n[ -n "$X" ] && ARGS+=(--wayland)\n'
-    'CMD=("$SNAP/opt/app/lib/app-bin" --no-sandbox)\n'
-    'exec "${CMD[@]}" "${ARGS[@]}" "$@"',
-    "renamed": 'exec -a "$0" "${0%/*}/../lib/app-bin" "$@"',
-    "wrapped": 'exec env -u LD_PRELOAD A=1 nice -n 5 "$SNAP/opt/app/lib/app-bin" "$@"',
-    "bus": 'dbus-run-session -- "$(dirname "$0")/../lib/app-bin" "$@"',
-    "text": 'cmd="$SNAP/opt/app/lib/app-bin --x"\neval "exec $cmd \\"\\$@\\""',
-    "given-to-a-shell": 'exec bash -c "cd $SNAP/opt/app/lib && exec ./app-bin"',
-    "settings": '. "$(dirname "$0")/settings.sh"\nexec "$APP_ROOT/lib/app-bin"',
-    "help-text": 'if [ "$1" = --help ]; then\n  cat <<-EOF\n\tUsage: app [it\'s]\n'
-    '\tEOF\n  exit 0\nfi\nexec "${SNAP}/opt/app/lib/app-bin" "$@"',
-    "first-of-two": 'for dir in "$SNAP/nowhere" "$SNAP/opt/app/lib"; do\n'
-    '  if [ -x "$dir/app-bin" ]; then exec "$dir/app-bin" "$@"; fi\ndone\nexit 1',
-    "windows-lines": 'HERE="$(cd "$(dirname "$0")" && pwd)"\r\n'
-    '"$HERE/../lib/app-bin" "$@"\r\n',
-    "pinned": 'exec taskset -c 0,1 timeout 60s "$SNAP/opt/app/lib/app-bin"',
-}
+LAUNCHERS = Path(__file__).with_name("launchers")
 """What launchers of published applications do, each in its shortest form."""
+
+IDIOMS = {path.name: path.read_bytes().decode() for path in LAUNCHERS.iterdir()}
 
 
 def started(text: str, *, chain: tuple[str, ...] = ()) -> tuple[set[str], set[str]]:
@@ -122,7 +47,7 @@ def started(text: str, *, chain: tuple[str, ...] = ()) -> tuple[set[str], set[st
     return paths, {spot.reason for spot in found.blind_spots}
 
 
-@pytest.mark.parametrize("name", IDIOMS)
+@pytest.mark.parametrize("name", sorted(IDIOMS))
 def test_launcher_is_followed(name: str) -> None:
     paths, not_followed = started(IDIOMS[name])
     assert PROGRAM in paths

@@ -175,19 +175,19 @@ def test_files_one_behind_the_other_are_in_order(
     assert fault(tmp_path / "image", *starts) is None
 
 
-def test_first_file_out_of_order_is_named(tmp_path: Path) -> None:
-    found = fault(tmp_path / "image", START + 10, START)
-    assert found == ("f0", "its data is at byte 106, mksquashfs writes it at 96")
-
-
-def test_gap_between_files_is_found(tmp_path: Path) -> None:
-    found = fault(tmp_path / "image", START, START + 15, data=bytes(25))
-    assert found == ("f1", "its data is at byte 111, mksquashfs writes it at 106")
-
-
-def test_gap_behind_the_last_file_is_found(tmp_path: Path) -> None:
-    found = fault(tmp_path / "image", START, START + 10, data=bytes(27))
-    assert found == ("", "7 bytes between the last file and the inode table")
+@pytest.mark.parametrize(
+    ("starts", "length", "path", "said"),
+    [
+        ((10, 0), 20, "f0", "its data is at byte 106, mksquashfs writes it at 96"),
+        ((0, 15), 25, "f1", "its data is at byte 111, mksquashfs writes it at 106"),
+        ((0, 10), 27, "", "7 bytes between the last file and the inode table"),
+    ],
+)
+def test_first_file_out_of_order_and_gaps_are_found(
+    tmp_path: Path, starts: tuple[int, ...], length: int, path: str, said: str
+) -> None:
+    places = (START + each for each in starts)
+    assert fault(tmp_path / "image", *places, data=bytes(length)) == (path, said)
 
 
 def test_files_stand_behind_compressor_options(tmp_path: Path) -> None:

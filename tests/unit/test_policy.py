@@ -41,30 +41,19 @@ NOTHING = Interval.exactly(0.1)
 
 
 @pytest.mark.parametrize(
-    ("declared", "verdict"),
-    [(None, "change"), ("xz", "change"), ("gzip", "change"), ("lzo", "keep")],
-)
-def test_lzo_is_recommended_where_it_saves_and_pays(
-    declared: str | None, verdict: str
-) -> None:
-    advice = advise(SURE, declared=declared)
-    assert (advice.compression, advice.verdict) == ("lzo", verdict)
-
-
-@pytest.mark.parametrize(
-    ("declared", "compression", "verdict"),
+    ("seconds", "declared", "advised"),
     [
-        (None, "xz", "no-benefit"),
-        ("xz", "xz", "no-benefit"),
-        ("lzo", "xz", "change"),
-        ("zstd", "xz", "change"),
+        *((SURE, declared, ("lzo", "change")) for declared in (None, "xz", "gzip")),
+        (SURE, "lzo", ("lzo", "keep")),
+        *((NOTHING, declared, ("xz", "no-benefit")) for declared in (None, "xz")),
+        *((NOTHING, declared, ("xz", "change")) for declared in ("lzo", "zstd")),
     ],
 )
-def test_xz_is_recommended_where_lzo_saves_little(
-    declared: str | None, compression: str, verdict: str
+def test_lzo_is_recommended_where_it_saves_and_pays_and_else_xz(
+    seconds: Interval, declared: str | None, advised: tuple[str, str]
 ) -> None:
-    advice = advise(NOTHING, declared=declared)
-    assert (advice.compression, advice.verdict) == (compression, verdict)
+    advice = advise(seconds, declared=declared)
+    assert (advice.compression, advice.verdict) == advised
 
 
 def test_no_benefit_is_not_followed_by_launches_that_pay() -> None:

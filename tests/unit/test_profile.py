@@ -149,59 +149,35 @@ def test_guessed_profile_keeps_its_doubt() -> None:
     assert not fitted.launch_set.read_share.known
 
 
+APP = {"role": "app", "name": "x", "files": []}
+FILE = {"path": "a", "size": 1, "blocks": []}
+
+
+def profile_of(**keys: object) -> str:
+    return json.dumps({"source": "residency", "app": "x", **keys})
+
+
 @pytest.mark.parametrize(
     "text",
     [
-        "",
-        "[]",
-        "not json",
-        '{"schema": 3, "source": "residency", "app": "x", "files": []}',
-        '{"schema": 2, "source": "residency", "app": "x", "files": []}',
-        '{"schema": 2, "source": "residency", "app": "x", "payloads": []}',
-        '{"schema": 1, "source": "residency", "app": "x", "payloads": []}',
-        (
-            '{"schema": 2, "source": "residency", "app": "x", "payloads": '
-            '[{"role": "base", "name": "core24", "files": []}]}'
-        ),
-        (
-            '{"schema": 2, "source": "residency", "app": "x", "payloads": '
-            '[{"role": "app", "name": "x", "files": []}, '
-            '{"role": "app", "name": "y", "files": []}]}'
-        ),
-        (
-            '{"schema": 2, "source": "residency", "app": "x", "files": [], "payloads": '
-            '[{"role": "app", "name": "x", "files": []}]}'
-        ),
-        '{"schema": 1, "source": "magic", "app": "x", "files": []}',
-        '{"schema": 1, "source": "residency", "app": "x"}',
-        '{"schema": 1, "source": "residency", "app": "x", "files": [], "more": 1}',
-        (
-            '{"source": "residency", "app": "x", "files": [{"path": "/x", "size": 1,'
-            ' "blocks": []}]}'
-        ),
-        (
-            '{"source": "static", "app": "x", "files": [{"path": "a/../b", "size": 1,'
-            ' "blocks": []}]}'
-        ),
-        (
-            '{"source": "residency", "app": "x", "files": [{"path": "a", "size": 1,'
-            ' "blocks": [[3, 1]]}]}'
-        ),
-        (
-            '{"source": "residency", "app": "x", "files": [{"path": "a", "size": 1,'
-            ' "blocks": [[0, 2], [2, 3]]}]}'
-        ),
-        (
-            '{"source": "static", "app": "x", "files": [{"path": "a", "size": 1,'
-            ' "blocks": [[0, 0]], "shares": [0.5, 0.5]}]}'
-        ),
-        (
-            '{"source": "static", "app": "x", "files": [{"path": "a", "size": 1,'
-            ' "blocks": [[0, 0]], "shares": [1.5]}]}'
-        ),
-        (
-            '{"source": "residency", "app": "x", "files": [{"path": "a", "size": -1,'
-            ' "blocks": []}]}'
+        *("", "[]", "not json", profile_of(), profile_of(source="magic", files=[])),
+        *(profile_of(schema=schema, files=[]) for schema in (2, 3)),
+        *(profile_of(schema=schema, payloads=[]) for schema in (1, 2)),
+        profile_of(schema=2, payloads=[{**APP, "role": "base", "name": "core24"}]),
+        profile_of(schema=2, payloads=[APP, {**APP, "name": "y"}]),
+        profile_of(schema=2, files=[], payloads=[APP]),
+        profile_of(schema=1, files=[], more=1),
+        *(
+            profile_of(source=source, files=[{**FILE, **keys}])
+            for source, keys in (
+                ("residency", {"path": "/x"}),
+                ("static", {"path": "a/../b"}),
+                ("residency", {"blocks": [[3, 1]]}),
+                ("residency", {"blocks": [[0, 2], [2, 3]]}),
+                ("static", {"blocks": [[0, 0]], "shares": [0.5, 0.5]}),
+                ("static", {"blocks": [[0, 0]], "shares": [1.5]}),
+                ("residency", {"size": -1}),
+            )
         ),
     ],
 )
@@ -275,14 +251,14 @@ def timed(launch: RecordedLaunch) -> LaunchProfile:
     return make_profile().model_copy(update={"recorded": launch})
 
 
-def test_launch_on_one_processor_waits_for_all_of_the_work() -> None:
-    share = waited_share(timed(recorded(cold_s=1.0, user_s=0.5, system_s=0.3)))
-    assert share == Interval.exactly(1.0)
-
-
-def test_launch_that_works_side_by_side_waits_for_less() -> None:
-    share = waited_share(timed(recorded(cold_s=1.0, user_s=1.0, system_s=0.6)))
-    assert share == Interval.exactly(1 / 1.6)
+@pytest.mark.parametrize(
+    ("user_s", "system_s", "waited"), [(0.5, 0.3, 1.0), (1.0, 0.6, 1 / 1.6)]
+)
+def test_launch_that_works_side_by_side_waits_for_less_of_the_work(
+    user_s: float, system_s: float, waited: float
+) -> None:
+    launch = recorded(cold_s=1.0, user_s=user_s, system_s=system_s)
+    assert waited_share(timed(launch)) == Interval.exactly(waited)
 
 
 def test_profile_without_times_waits_like_a_guess() -> None:

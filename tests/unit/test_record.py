@@ -26,7 +26,6 @@ from snapcraft_compression_advisor.capture.recordings import (
     recorded_profiles,
 )
 from snapcraft_compression_advisor.capture.start import Command, Launched, LaunchRequest
-from snapcraft_compression_advisor.cli.listings import schema_of
 from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
 from snapcraft_compression_advisor.core.errors import ToolError, UsageError
 from snapcraft_compression_advisor.launch import fit
@@ -37,7 +36,6 @@ from snapcraft_compression_advisor.payload.source import DirectoryPayload, open_
 from snapcraft_compression_advisor.settings.parts import Recording
 from trees import fill
 
-DOCS = Path(__file__).parents[2] / "docs"
 FILES = (ProfileFile(path="a", size=9, blocks=((0, 0),)),)
 
 
@@ -135,11 +133,6 @@ def test_disturbed_launch_is_repeated_and_given_up_at_last(
     played.drops = list(range(20))
     with pytest.raises(ToolError, match="dropped the system's caches"):
         run()
-
-
-def test_kept_schema_is_the_current_one() -> None:
-    kept = (DOCS / "launch-profile.schema.json").read_text()
-    assert kept == schema_of("launch-profile"), "run docs/generate.py"
 
 
 SIZE_BYTES = 8 * DATA_BLOCK_BYTES

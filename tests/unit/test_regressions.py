@@ -10,7 +10,6 @@ from builds import make_difference
 from elf_files import make_elf
 from lint_contexts import found_by, make_context, with_launch
 from payloads import make_payload
-from snapcraft_compression_advisor.core.errors import BadDataError
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.devices.builtin_devices import default_devices
 from snapcraft_compression_advisor.diff.difference import (
@@ -33,7 +32,6 @@ from snapcraft_compression_advisor.lint.rules.regressions import (
 from snapcraft_compression_advisor.payload.linkage import Unresolved
 from snapcraft_compression_advisor.refresh.changes import ChangeKind, FileChange
 from snapcraft_compression_advisor.report.diff import diff_page
-from snapcraft_compression_advisor.settings.file import parse_policy
 
 
 def ignore(_: str) -> None:
@@ -220,13 +218,6 @@ def test_delta_is_not_known_from_a_report() -> None:
     (finding,) = found_by(refresh_large, seen)
     assert finding.undecided
     assert "isn't known; 5% of the image is allowed" in finding.message
-
-
-def test_ignored_rule_contradicts_its_budget() -> None:
-    text = b"max-refresh-size: 5MB\nignore: SCA603\n"
-    with pytest.raises(BadDataError) as caught:
-        parse_policy(text, where="policy.yaml")
-    assert "'max-refresh-size' is set" in f"{caught.value} {caught.value.details}"
 
 
 @pytest.mark.parametrize(

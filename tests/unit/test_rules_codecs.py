@@ -11,6 +11,7 @@ from lint_contexts import (
     MUCH,
     PERHAPS,
     edited,
+    fix_of,
     found_by,
     judged,
     make_context,
@@ -135,14 +136,17 @@ def test_kernel_that_changes_the_verdict_is_named() -> None:
     assert "nvme-laptop@ubuntu-22.04" in finding.evidence[1].label
 
 
-def test_kernels_that_agree_are_no_finding() -> None:
-    context = context_of({"nvme-laptop": MUCH, "nvme-laptop@ubuntu-22.04": MUCH})
-    assert not found_by(kernels_differ, context)
-
-
-def test_devices_may_differ_without_kernels() -> None:
-    context = context_of({"nvme-laptop": LITTLE, "hdd-laptop": MUCH})
-    assert not found_by(kernels_differ, context)
+@pytest.mark.parametrize(
+    "savings",
+    [
+        {"nvme-laptop": MUCH, "nvme-laptop@ubuntu-22.04": MUCH},
+        {"nvme-laptop": LITTLE, "hdd-laptop": MUCH},
+    ],
+)
+def test_kernels_that_agree_and_other_devices_are_no_finding(
+    savings: dict[str, Interval],
+) -> None:
+    assert not found_by(kernels_differ, context_of(savings))
 
 
 def built(
@@ -235,9 +239,8 @@ def test_snap_that_lost_what_its_extension_sets_is_to_be_built_again() -> None:
         "lzo is declared in extension kde-neon-6, but the snap is packed with xz."
     )
     (implicit,) = found_by(key_implicit, context)
-    assert implicit.fix is not None
-    assert implicit.fix.edit is None
-    assert implicit.fix.description.startswith("Build the snap again")
+    assert fix_of(implicit).edit is None
+    assert fix_of(implicit).description.startswith("Build the snap again")
 
 
 @pytest.mark.parametrize("text", ["name: a\n", KDE])

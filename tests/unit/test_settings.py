@@ -139,6 +139,7 @@ def test_empty_file_means_all_defaults() -> None:
         ("select: [SCA1]\nignore: [SCA1]", "'SCA1' is both selected and ignored"),
         ("ignore: [SCA2]\nmax-cold-start: {x: 1s}", "set, but 'SCA2' is ignored"),
         ("ignore: [SCA301]\nmax-image-size: 1MB", "set, but 'SCA301' is ignored"),
+        ("ignore: SCA603\nmax-refresh-size: 5MB", "'max-refresh-size' is set"),
         (
             "apps: [a]\nmax-cold-start: {x: {b: 1s}}",
             "app 'b' has a budget on 'x', but isn't one of 'apps'",

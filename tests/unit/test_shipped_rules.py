@@ -294,13 +294,10 @@ def test_files_and_parts_of_others_are_told_apart() -> None:
     assert "xz: 1 file and parts of 1 file, the largest" in finding.message
 
 
-def test_code_compresses_and_is_no_finding() -> None:
-    ratios = (0.3, 0.3, 0.3, 0.3, 0.94)
-    assert not found_by(incompressible_payload, context(stored(ratios)))
-
-
-def test_little_media_is_no_finding() -> None:
-    ratios = (0.9, 0.9, 0.9, 0.9, 0.96)
+@pytest.mark.parametrize(
+    "ratios", [(0.3, 0.3, 0.3, 0.3, 0.94), (0.9, 0.9, 0.9, 0.9, 0.96)]
+)
+def test_code_and_little_media_are_no_finding(ratios: Sequence[float]) -> None:
     assert not found_by(incompressible_payload, context(stored(ratios)))
 
 
