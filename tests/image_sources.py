@@ -1,12 +1,18 @@
 """Trees to pack into images, and how to pack them."""
 
 import os
+import shutil
 import stat
 import subprocess
 from collections.abc import Mapping
 from hashlib import shake_128
 from pathlib import Path
 
+import pytest
+
+needs_mksquashfs = pytest.mark.skipif(
+    shutil.which("mksquashfs") is None, reason="squashfs-tools isn't installed"
+)
 CODECS = ("gzip", "lzo", "xz", "zstd", "lz4")
 VARIANTS: Mapping[str, tuple[str, ...]] = {
     **{codec: ("-comp", codec) for codec in (*CODECS, "lzma")},

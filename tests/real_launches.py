@@ -5,9 +5,12 @@ import shutil
 from importlib.util import find_spec
 from pathlib import Path
 
+import pytest
+
 from trees import fill
 
 BLOCK = 128 * 1024
+needs_x = pytest.mark.skipif(shutil.which("Xvfb") is None, reason="needs Xvfb")
 
 SNAP_YAML = """\
 name: launchy

@@ -52,8 +52,6 @@ THE_MACHINE = frozenset(
         "measure_command",
         "measure_rounds",
         "never_damaged",
-        "nothing_left",
-        "page_cache",
         "prefetch_command",
         "real_application",
         "real_mounts",

@@ -16,7 +16,7 @@ import pytest
 
 from elf_files import make_elf
 from fleets import make_request, make_snap, rows_of
-from image_sources import pack_as_snap
+from image_sources import needs_mksquashfs, pack_as_snap
 from snapcraft_compression_advisor.cli.main import main
 from snapcraft_compression_advisor.core.errors import ToolError
 from snapcraft_compression_advisor.fleet import bounded
@@ -26,8 +26,7 @@ from snapcraft_compression_advisor.fleet.task import SnapTask
 from snapcraft_compression_advisor.trial import census
 from trees import fill
 
-if shutil.which("mksquashfs") is None:
-    pytest.skip("mksquashfs is not installed", allow_module_level=True)
+pytestmark = needs_mksquashfs
 
 
 @pytest.fixture(scope="module")

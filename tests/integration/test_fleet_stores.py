@@ -1,21 +1,18 @@
 """Snaps in stores are read in parts, whatever the store answers."""
 
-import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from fleets import make_request, make_snap, rows_of
+from image_sources import needs_mksquashfs
 from snapcraft_compression_advisor.cli.main import main
 from snapcraft_compression_advisor.fleet.bounded import BoundedWorker, Limits
 from snapcraft_compression_advisor.fleet.sources import Snap
 from stores import serving
 
-pytestmark = pytest.mark.slow
-
-if shutil.which("mksquashfs") is None:
-    pytest.skip("mksquashfs is not installed", allow_module_level=True)
+pytestmark = [pytest.mark.slow, needs_mksquashfs]
 
 OF_THE_PLACE = (
     *("path", "file_bytes", "file_stamp", "digest", "read_bytes"),

@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 import sysconfig
@@ -11,15 +10,10 @@ from pathlib import Path
 import pytest
 
 from hostile_payload import make_hostile_prime
-from image_sources import mksquashfs
+from image_sources import mksquashfs, needs_mksquashfs
 from snapcraft_compression_advisor.report.lint_formats import FORMATS
 
-pytestmark = [
-    pytest.mark.strace,
-    pytest.mark.skipif(
-        shutil.which("mksquashfs") is None, reason="squashfs-tools isn't installed"
-    ),
-]
+pytestmark = [pytest.mark.strace, needs_mksquashfs]
 OPENED = re.compile(r"open(?:at)?2?\(.*= \d+<([^>]*)>")
 STARTED = re.compile(r'execve\("([^"]*)".*= 0')
 OURS = (

@@ -14,7 +14,7 @@ import pytest
 from _pytest.capture import CaptureFixture
 from craft_cli import emit
 
-from image_sources import mksquashfs
+from image_sources import mksquashfs, needs_mksquashfs
 from snapcraft_compression_advisor.cli.command_texts import (
     ArgumentText,
     CommandText,
@@ -22,9 +22,7 @@ from snapcraft_compression_advisor.cli.command_texts import (
 )
 from snapcraft_compression_advisor.cli.main import main
 
-pytestmark = pytest.mark.skipif(
-    shutil.which("mksquashfs") is None, reason="squashfs-tools isn't installed"
-)
+pytestmark = needs_mksquashfs
 
 STEERING = re.compile(
     r"[\0-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]"

@@ -2,7 +2,6 @@
 
 import os
 import random
-import shutil
 import stat
 import subprocess
 import time
@@ -16,6 +15,7 @@ from image_sources import (
     CODECS,
     VARIANTS,
     mksquashfs,
+    needs_mksquashfs,
     noise,
     text,
     write_files,
@@ -29,9 +29,7 @@ from snapcraft_compression_advisor.squashfs.image import Image
 from trees import fill
 
 Pack = Callable[..., Path]
-pytestmark = pytest.mark.skipif(
-    shutil.which("mksquashfs") is None, reason="squashfs-tools isn't installed"
-)
+pytestmark = needs_mksquashfs
 
 TYPE_BITS = {
     EntryKind.FILE: stat.S_IFREG,

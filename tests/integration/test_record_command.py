@@ -13,11 +13,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-from real_launches import BLOCK, fill_launchable
+from real_launches import BLOCK, fill_launchable, needs_x
 from real_payloads import advisor, interrupt, snap_pack
 from snapcraft_compression_advisor.launch.profile import LaunchProfile, read_profile
 
-needs_x = pytest.mark.skipif(shutil.which("Xvfb") is None, reason="needs Xvfb")
 pytestmark = pytest.mark.bubblewrap
 
 ALL = ((0, 8),)

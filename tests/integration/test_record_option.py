@@ -14,14 +14,11 @@ import psutil
 import pytest
 
 from abilities import OTHER_USER
-from real_launches import SNAP_YAML, bring_xlib, fill_launchable
+from real_launches import SNAP_YAML, bring_xlib, fill_launchable, needs_x
 from real_payloads import advisor, snap_pack
 from snapcraft_compression_advisor.launch.profile import LaunchProfile, read_profile
 
-pytestmark = [
-    pytest.mark.bubblewrap,
-    pytest.mark.skipif(shutil.which("Xvfb") is None, reason="needs Xvfb"),
-]
+pytestmark = [pytest.mark.bubblewrap, needs_x]
 RUNS = "this runs the payload's program, isolated by bubblewrap"
 MORE_APPS = """\
   client:

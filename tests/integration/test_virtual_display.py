@@ -3,7 +3,6 @@
 import contextlib
 import os
 import select
-import shutil
 import signal
 import subprocess
 import sys
@@ -13,13 +12,12 @@ from pathlib import Path
 import psutil
 import pytest
 
-from real_launches import bring_xlib, fill_launchable
+from real_launches import bring_xlib, fill_launchable, needs_x
 from real_payloads import advisor
 from snapcraft_compression_advisor.capture.servers import virtual_display
 from snapcraft_compression_advisor.core.scratch import remove_leftovers
 from snapcraft_compression_advisor.launch.profile import LaunchProfile, read_profile
 
-needs_x = pytest.mark.skipif(shutil.which("Xvfb") is None, reason="needs Xvfb")
 pytestmark = [needs_x, pytest.mark.bubblewrap]
 SHOWS_WINDOW = """
 import sys, time

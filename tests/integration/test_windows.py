@@ -1,6 +1,5 @@
 """Launches that end with a window, on a real display."""
 
-import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,6 +7,7 @@ from pathlib import Path
 import pytest
 from pytest_mock import MockerFixture
 
+from real_launches import needs_x
 from snapcraft_compression_advisor.capture import launch_event
 from snapcraft_compression_advisor.capture.launch_event import window_mapped
 from snapcraft_compression_advisor.capture.servers import virtual_display
@@ -18,7 +18,7 @@ from snapcraft_compression_advisor.capture.start import (
 )
 from snapcraft_compression_advisor.launch.launch_set import WindowEnd
 
-pytestmark = pytest.mark.skipif(shutil.which("Xvfb") is None, reason="needs Xvfb")
+pytestmark = needs_x
 
 CLIENT = """
 import os, sys, threading, time

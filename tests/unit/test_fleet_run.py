@@ -1,7 +1,6 @@
 """Runs over a fleet: its snaps, their profiles, what is new."""
 
 import os
-import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -12,6 +11,7 @@ import pytest
 from pytest_mock import MockerFixture
 
 from fleets import make_request, make_row, make_snap
+from image_sources import needs_mksquashfs
 from snapcraft_compression_advisor.cli.main import main
 from snapcraft_compression_advisor.core.errors import (
     BadDataError,
@@ -133,9 +133,7 @@ def test_what_is_no_directory_is_said(
     assert "isn't a directory of launch profiles" in capsys.readouterr().err
 
 
-@pytest.mark.skipif(
-    shutil.which("mksquashfs") is None, reason="mksquashfs is not installed"
-)
+@needs_mksquashfs
 def test_a_row_has_the_recorded_launch_and_its_kind(tmp_path: Path) -> None:
     snap = make_snap(tmp_path, "one")
     (tmp_path / "one.json").write_text(PROFILE)
