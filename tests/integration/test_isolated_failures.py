@@ -9,7 +9,8 @@ from real_payloads import advisor
 
 CONNECTS = (
     "exec /usr/bin/python3 -c "
-    "'import socket; socket.create_connection((\"192.0.2.1\", 80))'"
+    "'import socket, sys; sys.tracebacklimit = 0; "
+    'socket.create_connection(("192.0.2.1", 80))\''
 )
 FAILURES = {
     CONNECTS: ("ended with status 1", "has no network"),
