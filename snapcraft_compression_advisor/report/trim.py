@@ -31,8 +31,6 @@ _TITLES: Mapping[Reason, str] = {
 }
 _SHELL_SAFE = re.compile(r"[^\w./*\[\]@%+=:,-]")
 _TRIM_PART = "trim"
-SHOWN_LINES = 24
-"""Of filters that the text shows without ``-v``: as many as a screen has."""
 
 
 def trim_page(
@@ -51,7 +49,7 @@ def trim_page(
         _groups(plan),
         *([_proof(proof)] if proof else []),
         _risky(plan),
-        *_filters(plan, part_names, risky=risky),
+        _filters(plan, part_names, risky=risky),
         *([_launches(plan)] if any(each.saved_s for each in plan.groups) else []),
     ]
     return Page(
@@ -97,18 +95,12 @@ def _groups(plan: TrimPlan) -> Section | None:
 
 def _filters(
     plan: TrimPlan, part_names: Sequence[str], *, risky: bool
-) -> Iterator[Section]:
-    groups = plan.groups if risky else plan.sure
+) -> Section | None:
+    if not (plan.groups if risky else plan.sure):
+        return None
     lines = trim_yaml(plan, risky=risky, part_names=part_names).rstrip().split("\n")
-    if groups and len(lines) > SHOWN_LINES:
-        text = (
-            f"Filters ({len(lines)} lines): '--fix' adds them to snapcraft.yaml, "
-            "'--format yaml' prints them, and so does -v."
-        )
-        yield Section(short=True, sentences=(text,))
-    if groups:
-        step = Step(title="In snapcraft.yaml ('--fix' adds them)", lines=tuple(lines))
-        yield Section(short=len(lines) <= SHOWN_LINES, steps=(step,))
+    step = Step(title="In snapcraft.yaml ('--fix' adds them)", lines=tuple(lines))
+    return Section(short=True, steps=(step,))
 
 
 def _risky(plan: TrimPlan) -> Section:

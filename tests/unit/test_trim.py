@@ -312,7 +312,7 @@ def test_nothing_to_leave_out_is_nothing_to_test(
     assert "Test the snap" not in out
 
 
-def test_many_filters_are_shown_if_they_are_wanted(
+def test_all_filters_are_shown_however_many(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write(project / "prime", {f"usr/lib/lib{n}.a": b"!<arch>\n" for n in range(30)})
@@ -320,10 +320,7 @@ def test_many_filters_are_shown_if_they_are_wanted(
     (project / "prime/usr/lib/kept.a").write_bytes(b"no archive")
     assert trim(project) == 0
     out = capsys.readouterr().out
-    assert "lines): '--fix' adds them to snapcraft.yaml, '--format yaml'" in out
-    assert "rm -rf" not in out
-    assert trim(project, "-v") == 0
-    assert "rm -rf ./usr/lib/lib3.a" in capsys.readouterr().out
+    assert all(f"rm -rf ./usr/lib/lib{n}.a" in out for n in range(30))
 
 
 def test_states_with_odd_names_are_read(tmp_path: Path) -> None:
