@@ -8,27 +8,10 @@ import zipfile
 import pytest
 
 from elf_files import make_elf
-from guesses import found, guessed
-from snapcraft_compression_advisor.launch.guess.candidates import Candidates
+from guesses import found
+from python_trees import HEAVY, PACKAGES, PYTHON, SHEBANG, names, search
 from snapcraft_compression_advisor.launch.guess.runtimes.python import importer
 from snapcraft_compression_advisor.launch.launch_set import BlindSpot
-
-PACKAGES = "usr/lib/python3/dist-packages"
-LIBRARIES = "usr/lib/x86_64-linux-gnu"
-PYTHON = {"usr/bin/python3": make_elf()}
-SHEBANG = b"#!/usr/bin/python3\n"
-HEAVY = f"{PACKAGES}/heavy.py"
-
-
-def search(files: dict[str, bytes], command: str = "usr/bin/hello") -> Candidates:
-    return guessed({**PYTHON, **files}, command)
-
-
-def names(files: dict[str, bytes], command: str = "usr/bin/hello") -> set[str]:
-    """Return what may be read of some files and of a module that few should find."""
-    candidates = search({HEAVY: b"x = 1", **files}, command)
-    expected = {candidate.entry.path for candidate in candidates.files}
-    return expected | {entry.path for entry in candidates.possible}
 
 
 def archive(members: dict[str, str]) -> bytes:
@@ -361,69 +344,6 @@ def test_more_modules_than_are_followed_are_a_blind_spot() -> None:
     ]
 
 
-def test_bindings_of_qt_bring_their_libraries_and_plugins() -> None:
-    files = {
-        "usr/bin/hello": SHEBANG + b"from hello.main import main\nmain()\n",
-        f"{PACKAGES}/hello/__init__.py": b"",
-        f"{PACKAGES}/hello/main.py": b"def main():\n  from PyQt6 import QtWidgets\n",
-        f"{PACKAGES}/PyQt6/__init__.py": b"",
-        f"{PACKAGES}/PyQt6/sip.cpython-312-x86_64-linux-gnu.so": make_elf(),
-        f"{PACKAGES}/PyQt6/QtCore.abi3.so": make_elf(),
-        f"{PACKAGES}/PyQt6/QtGui.abi3.so": make_elf(needed=["libQt6Gui.so.6"]),
-        f"{PACKAGES}/PyQt6/QtWidgets.abi3.so": make_elf(),
-        f"{LIBRARIES}/libQt6Gui.so.6": make_elf(),
-        f"{LIBRARIES}/qt6/plugins/platforms/libqxcb.so": make_elf(),
-        f"{LIBRARIES}/qt6/plugins/imageformats/libqsvg.so": make_elf(),
-    }
-    assert names(files) == {*PYTHON, *files}
-    assert search(files).kind == "Qt"
-
-
-def test_overrides_of_the_namespaces_that_are_loaded_are_imported() -> None:
-    typelibs = f"{LIBRARIES}/girepository-1.0"
-    header = b"GOBJ\nMETADATA\r\n\x1a"
-    files = {
-        "usr/bin/hello": SHEBANG + b"from gi.repository import Gtk\n",
-        f"{PACKAGES}/gi/__init__.py": b"",
-        f"{PACKAGES}/gi/overrides/__init__.py": b"",
-        f"{PACKAGES}/gi/overrides/Gtk.py": b"import heavy",
-        f"{PACKAGES}/gi/overrides/Gdk.py": b"x",
-        f"{PACKAGES}/gi/overrides/Other.py": b"x",
-        f"{typelibs}/Gtk-4.0.typelib": header + b"\0Gdk-4.0\0",
-        f"{typelibs}/Gdk-4.0.typelib": header,
-    }
-    expected = {*PYTHON, *files, HEAVY} - {f"{PACKAGES}/gi/overrides/Other.py"}
-    assert names(files) == expected
-
-
-def test_shim_imports_the_modules_of_the_binding_that_is_there() -> None:
-    shim = b"""TABLE = {"QtCore": [], "QtWidgets": []}
-def _pyside2():
-    import PySide2 as module
-def _pyqt6():
-    import PyQt6 as module
-for name in TABLE:
-    __import__(module.__name__ + "." + name)
-"""
-    binding = {
-        f"{PACKAGES}/PySide2/{name}.abi3.so": make_elf()
-        for name in ("QtCore", "QtWidgets", "QtSql")
-    }
-    files = {
-        "usr/bin/hello": SHEBANG + b"from hello.Qt import QtWidgets\n",
-        f"{PACKAGES}/hello/__init__.py": b"",
-        f"{PACKAGES}/hello/Qt.py": shim,
-        f"{PACKAGES}/PySide2/__init__.py": b"",
-        **binding,
-    }
-    candidates = search(files)
-    found_paths = {each.entry.path for each in candidates.files}
-    assert {path for path in binding if "QtSql" not in path} <= found_paths
-    assert f"{PACKAGES}/PySide2/QtSql.abi3.so" not in found_paths
-    spot = BlindSpot(reason="computed-import", where=f"{PACKAGES}/hello/Qt.py")
-    assert candidates.blind_spots == (spot,)
-
-
 def test_package_that_loads_entry_points_is_not_the_applications_own() -> None:
     files = {
         "usr/bin/hello": SHEBANG
@@ -445,21 +365,3 @@ def test_command_that_is_given_to_a_shell_is_followed(text: str) -> None:
         "usr/bin/hello": SHEBANG + b"import heavy\n",
     }
     assert HEAVY in names(files, f"usr/bin/sh -c '{text}'")
-
-
-@pytest.mark.parametrize("desktop", ["meta/gui/hello.desktop", ""])
-def test_app_with_windows_calls_what_imports_a_toolkit(desktop: str) -> None:
-    files = {
-        "usr/bin/hello": SHEBANG + b"from hello.main import main\nmain()\n",
-        f"{PACKAGES}/hello/__init__.py": b"",
-        f"{PACKAGES}/hello/main.py": b"def main():\n  if x: go()\ndef go():\n"
-        b"  import heavy\n  import PyQt6.QtGui\n",
-        f"{PACKAGES}/PyQt6/QtGui.abi3.so": make_elf(needed=["libQt6Gui.so.6"]),
-        f"{LIBRARIES}/libQt6Gui.so.6": make_elf(soname="libQt6Gui.so.6"),
-        HEAVY: b"x",
-    }
-    if desktop:
-        files[desktop] = b"[Desktop Entry]\nExec=hello\n"
-    expected = {candidate.entry.path for candidate in search(files).files}
-    assert (HEAVY in expected) == bool(desktop)
-    assert HEAVY in names(files)

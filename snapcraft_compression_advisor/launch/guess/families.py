@@ -153,7 +153,7 @@ number crunchers link them too, for what a command-line tool doesn't use."""
 
 
 def opens_windows(path: str) -> bool:
-    """Tell by its name whether a library opens windows, or is below those that do."""
+    """Return whether a library, by its name, opens windows or is below those."""
     name = path.rpartition("/")[2]
     return bool(TOOLKIT.fullmatch(name) or WINDOW_SYSTEM.fullmatch(name))
 
