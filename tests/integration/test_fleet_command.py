@@ -252,7 +252,7 @@ def snap_yaml() -> bytes:
 
 def test_a_large_snap_costs_a_sample_of_its_blocks(tmp_path: Path) -> None:
     files = {f"data/{n}.bin": NOISE.randbytes(1 << 20) for n in range(12)}
-    files |= {"bin/one": b"no program", "meta/snap.yaml": snap_yaml()}
+    files |= {"bin/one": b"#!/bin/sh\n", "meta/snap.yaml": snap_yaml()}
     content = pack(tmp_path, files, "xz")
     row = row_of(content)
     assert row.get("error") is None

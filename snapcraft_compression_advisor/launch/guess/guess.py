@@ -10,6 +10,7 @@ import numpy as np
 
 from ...codecs.codec import DATA_BLOCK_BYTES
 from ...payload.inventory import block_count
+from ...payload.source import is_far
 from ..launch_set import (
     WAITED_SHARE,
     GuessBasis,
@@ -245,7 +246,10 @@ def keys_of(payload: Payload, candidate: Candidate) -> FileKeys:
     """Return for every block of a file the classes of :func:`block_keys`."""
     entry = candidate.entry
     program = candidate.role == "program" or candidate.way.endswith("-extension")
-    parts = None if is_data(entry.path) else parts_of(payload, entry, program=program)
+    is_elf = not is_data(entry.path)
+    if is_far(payload):  # a look at each file would take a data block
+        is_elf = is_elf and (entry.executable or ".so" in entry.path)
+    parts = parts_of(payload, entry, program=program) if is_elf else None
     return block_keys(candidate, parts, block_count(entry.size_bytes))
 
 
