@@ -32,8 +32,9 @@ _LOOK_SHARE = 0.05
 """The same at first, as a share of the time since the start."""
 
 _START_ADVICE = (
-    "Check whether it starts on its own. Allow more time "
-    "(--timeout), or wait for another event (--until)."
+    "Check whether it starts on its own. Allow more time (--timeout), or wait for "
+    "another event (--until). If it needs arguments, give them: 'record PATH -o FILE "
+    "-- PROGRAM ARGUMENT…', then 'advise PATH --launch-profile FILE'."
 )
 _SIGNALS = {int(each): each.name for each in signal.Signals}
 _BY_SIGNAL = 128

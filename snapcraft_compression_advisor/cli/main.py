@@ -139,7 +139,7 @@ def _dispatch(arguments: list[str]) -> int:
     with _quick_imports():
         dispatcher = make_dispatcher(command_named(arguments))
     try:
-        if arguments in (["-V"], ["--version"]):
+        if {"-V", "--version"} & {*arguments}:
             write_output(f"{APP_NAME} {__version__}\n", None)
             return os.EX_OK
         options = dispatcher.pre_parse_args(arguments)
