@@ -222,6 +222,12 @@ def window_mapped(display: str | None = None) -> LaunchEvent:
 
 
 _DOUBTS: dict[WindowEnd, str] = {
+    "early": (
+        "The app had read far less than its files suggest when it drew its first "
+        "window, which may be a splash screen (--until seconds:TIME waits longer), or "
+        "a dialog of the first run (answer it in a home directory, DIR/user, and "
+        "record with --home DIR)"
+    ),
     "reading": (
         f"The app went on reading for {READING_MAX_S:g} s after it had drawn its "
         "window; what it read later doesn't count (--until seconds:TIME ends a launch "

@@ -54,7 +54,7 @@ def record_installed(
         progress("Launching once to set up the home directory")
         time_launch(request, _ANYWHERE, _ANYWHERE)
     profile = undisturbed(recorder.record, "with cold caches", progress)
-    return with_doubt(profile, note or progress)
+    return with_doubt(profile, snap.payload, note or progress)
 
 
 class _Recorder:

@@ -122,7 +122,7 @@ class _Launch:
         """Return a recording of the launch."""
         with self.request("Recording") as request:
             recorded = record_directory(self._payload, request, self._reporter.progress)
-        return with_doubt(recorded, self._reporter.note)
+        return with_doubt(recorded, self._payload, self._reporter.note)
 
     @contextmanager
     def request(self, doing: str) -> Iterator[LaunchRequest]:

@@ -233,7 +233,8 @@ def _profile(parsed_args: argparse.Namespace, payload: Payload) -> LaunchProfile
         request = replace(launch, warm_up=parsed_args.warm_up, home=parsed_args.home)
         is_mounted = _from_mount(parsed_args.method)
         record = record_residency if is_mounted else record_directory
-        return with_doubt(record(payload, request, emit.progress), note)
+        app_of = None if parsed_args.command_word else payload
+        return with_doubt(record(payload, request, emit.progress), app_of, note)
 
 
 def _from_mount(method: Method | None) -> bool:

@@ -5,7 +5,7 @@ Recordings from a directory name other blocks than a mount reads; how many was m
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ..core.units import Interval
@@ -92,6 +92,24 @@ def _fit(
         gone=gone,
         changed=changed,
         warm_s=profile.warm_s,
+    )
+
+
+def reach_to(guess: LaunchSet, fitted: FittedProfile) -> FittedProfile:
+    """Return a profile whose interval reaches to what is guessed of the launch.
+
+    :param fitted: ended by a window that may not be the app's own.
+    """
+    known = fitted.launch_set
+    read = sum(file.expected_bytes for file in known.files)
+    guessed = sum(file.expected_bytes for file in guess.files) * guess.read_share.high
+    high = max(known.read_share.high, guessed / read if read else 1.0)
+    share, seeks = (
+        replace(each, high=max(each.high, high))
+        for each in (known.read_share, known.seek_share)
+    )
+    return replace(
+        fitted, launch_set=replace(known, read_share=share, seek_share=seeks)
     )
 
 

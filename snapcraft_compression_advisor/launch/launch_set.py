@@ -61,7 +61,7 @@ Of the 170 recorded launches in ``study/data/launches``, 165 waited for all of i
 eleven of the three kinds with some that didn't, ten waited for at least this.
 """
 
-WindowEnd = Literal["drawn", "reading", "blank"]
+WindowEnd = Literal["drawn", "early", "reading", "blank"]
 """What the window that ended a launch showed: content, after which reading paused or
 went on; or nothing up to the time limit."""
 

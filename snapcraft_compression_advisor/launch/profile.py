@@ -107,8 +107,9 @@ class RecordedLaunch(_Model):
 
     :param event: what ended the launch, as ``--until`` takes it.
     :param window: if a window ended it, what that showed in the cold launch:
-        ``drawn`` (content; then reading paused), ``reading`` (content; reading went
-        on) or ``blank`` (one color up to the time limit).
+        ``drawn`` (content; then reading paused), ``early`` (the same, but far less was
+        read than the files suggest), ``reading`` (content; reading went on) or
+        ``blank`` (one color up to the time limit).
     :param cold_s: from right before exec to the event.
     :param processors: that the launch could use.
     :param kernel: its release.

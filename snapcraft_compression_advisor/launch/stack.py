@@ -117,10 +117,13 @@ def _fitted(profile: LaunchProfile | None, layer: Layer) -> FittedProfile | None
     if profile is None:
         return None
     # Most runs guess what a launch reads.
-    from .fit import fit_layer, fit_profile
+    from .fit import fit_layer, fit_profile, reach_to
 
     if layer.role == "app":
-        return fit_profile(profile, layer.payload.inventory)
+        fitted = fit_profile(profile, layer.payload.inventory)
+        if fitted.launch_set.window == "early":
+            return reach_to(static_launch_set(layer.payload, profile.app), fitted)
+        return fitted
     return fit_layer(profile, layer.role, layer.name, layer.payload.inventory)
 
 

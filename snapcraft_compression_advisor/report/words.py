@@ -31,6 +31,7 @@ _HEADLINES: Mapping[Verdict, str] = {
 }
 WINDOW_PHRASES: Mapping[WindowEnd, str] = {
     "drawn": "a window with content",
+    "early": "a first window, which may be a dialog or a splash screen",
     "reading": "a window with content; reading went on",
     "blank": "a window that stayed blank",
 }
@@ -138,6 +139,18 @@ def what_decides(analysis: Analysis) -> Iterator[NextStep]:
         return
     if guessed:
         yield _record_instead(analysis, guessed, again)
+        return
+    if any(each.launch_set.window == "early" for each in analysis.launches):
+        yield NextStep(
+            text="The recording ended at a first window. If that is a splash screen, "
+            "wait longer; if it is a dialog of the first run, answer it in a home "
+            "directory of its own (DIR/user), and record with --home DIR",
+            commands=(
+                f"compression-advisor record {path} --until seconds:10 -o {_PROFILE}",
+                advise,
+            ),
+            short="record past its first window",
+        )
         return
     if not analysis.launches:
         if Code.NO_APP in analysis.recommendation.reasons:

@@ -131,6 +131,7 @@ def test_device_that_decides_is_among_those_shown() -> None:
     ("window", "expected"),
     [
         ("drawn", "recorded."),
+        ("early", "recorded up to a first window, which may be a dialog or a splash"),
         ("reading", "recorded up to a window with content; reading went on."),
         ("blank", "recorded up to a window that stayed blank."),
     ],

@@ -19,6 +19,7 @@ from snapcraft_compression_advisor.capture.page_tables import Touch
 from snapcraft_compression_advisor.capture.record import (
     directory_files,
     record_residency,
+    with_doubt,
 )
 from snapcraft_compression_advisor.capture.recordings import (
     Reporter,
@@ -30,7 +31,12 @@ from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
 from snapcraft_compression_advisor.core.errors import ToolError, UsageError
 from snapcraft_compression_advisor.launch import fit
 from snapcraft_compression_advisor.launch.fit import fit_profile
-from snapcraft_compression_advisor.launch.profile import LaunchProfile, ProfileFile
+from snapcraft_compression_advisor.launch.profile import (
+    LaunchProfile,
+    ProfileFile,
+    RecordedLaunch,
+)
+from snapcraft_compression_advisor.launch.stack import find_parts
 from snapcraft_compression_advisor.payload.scan import scan_directory
 from snapcraft_compression_advisor.payload.source import DirectoryPayload, open_payload
 from snapcraft_compression_advisor.settings.parts import Recording
@@ -205,6 +211,31 @@ def test_drop_that_ends_behind_the_last_look_is_noticed(
 def profile(*resident: ProfileFile) -> LaunchProfile:
     found = directory_files(PAYLOAD, resident, {})
     return LaunchProfile(source="directory", app="hello", app_files=tuple(found))
+
+
+@pytest.mark.parametrize(("blocks", "window"), [(2, "early"), (40, "drawn")])
+def test_window_before_most_of_what_is_guessed_may_not_be_the_apps_own(
+    blocks: int, window: str
+) -> None:
+    size = 40 * DATA_BLOCK_BYTES
+    program = make_elf().ljust(size, b"x")
+    apps = {"hello": {"command": "bin/hello"}}
+    payload = make_payload({"bin/hello": program}, base="bare", apps=apps)
+    (guess,), _ = find_parts(payload, "hello", None)
+    assert guess.launch_set.expected_blocks > 10
+    read = ProfileFile(path="bin/hello", size=size, blocks=((0, blocks - 1),))
+    ended = RecordedLaunch(event="window", window="drawn", processors=2, kernel="6.8")
+    profile = LaunchProfile(source="residency", app="hello", app_files=(read,))
+    profile = profile.model_copy(update={"recorded": ended})
+    notes: list[str] = []
+    doubted = with_doubt(profile, payload, notes.append)
+    assert doubted.recorded is not None
+    assert doubted.recorded.window == window
+    assert len(notes) == (window == "early")
+    (known,), _ = find_parts(payload, "hello", doubted)
+    reached = known.launch_set.read_share.high * known.launch_set.expected_blocks
+    assert (reached >= guess.launch_set.expected_blocks) or window == "drawn"
+    assert with_doubt(profile, None, notes.append) is profile
 
 
 def test_interval_is_that_of_recordings_from_directories() -> None:
