@@ -205,7 +205,7 @@ def make_packing(**changes: object) -> Packing:
     )
     fields = {name: changes.pop(name) for name in _FIELDS & changes.keys()}
     changed = replace(superblock, **fields)  # type: ignore[arg-type] # a test's own
-    return replace(packing, superblock=changed, **changes)  # type: ignore[arg-type] # likewise
+    return replace(packing, superblock=changed, **changes)  # type: ignore[arg-type] # as above
 
 
 def packed_context(packing: Packing | None, *, snap_type: str = "app") -> Context:

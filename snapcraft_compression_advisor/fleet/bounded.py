@@ -277,7 +277,7 @@ def main() -> None:
         _bound(limit_bytes)
         with suppress(EOFError):
             while True:
-                answer(_row(task, pickle.load(stream), limit_bytes))  # noqa: S301 # likewise
+                answer(_row(task, pickle.load(stream), limit_bytes))  # noqa: S301 # as above
 
 
 def _row(task: SnapTask, snap: Snap, limit_bytes: int) -> Row:

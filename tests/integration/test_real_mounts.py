@@ -331,7 +331,7 @@ def test_devices_that_are_always_taken_end_in_an_error(
         open_before = os.listdir("/proc/self/fd")  # noqa: PTH208 # numbers only
         with pytest.raises(OSError, match="busy"), loop_device(file.fileno()):
             pytest.fail("configured")
-        assert os.listdir("/proc/self/fd") == open_before  # noqa: PTH208 # likewise
+        assert os.listdir("/proc/self/fd") == open_before  # noqa: PTH208 # as above
 
 
 def test_without_the_right_to_mount_nothing_is(image: Path) -> None:

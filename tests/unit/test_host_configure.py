@@ -206,7 +206,7 @@ class Services:
         """Return a service's class."""
         return self.classes[name]
 
-    def register(self, name: str, kind: Any) -> None:  # noqa: ANN401 # likewise
+    def register(self, name: str, kind: Any) -> None:  # noqa: ANN401 # as above
         """Set a service's class."""
         self.classes[name] = kind
 

@@ -97,7 +97,7 @@ def test_colour_changes_nothing_but_colour() -> None:
 def test_colour_is_for_terminals_that_want_it(
     environment: dict[str, str],
     terminal: bool,  # noqa: FBT001 # a parameter of the table above
-    wanted: bool,  # noqa: FBT001 # likewise
+    wanted: bool,  # noqa: FBT001 # as above
 ) -> None:
     assert wants_colour(environment, terminal=terminal) is wanted
 

@@ -152,7 +152,7 @@ def test_directory_goes_at_the_end_with_all_that_is_in_it(tmp_path: Path) -> Non
         (Path(name) / "tree").mkdir()
         (Path(name) / "tree/file").write_text("x")
     assert list(tmp_path.iterdir()) == []
-    assert len(os.listdir("/proc/self/fd")) == descriptors  # noqa: PTH208 # likewise
+    assert len(os.listdir("/proc/self/fd")) == descriptors  # noqa: PTH208 # as above
 
 
 def test_next_run_removes_what_a_killed_one_has_left(tmp_path: Path) -> None:

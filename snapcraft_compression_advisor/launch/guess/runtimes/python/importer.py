@@ -238,8 +238,8 @@ class Importer:
         self._note_names(source, file, standard=standard)
         self._pending.extend(self._modules_of_bindings(source))
         if _LOADS_ON_USE.search(source):  # as it tells tools that check types
-            told = source.replace(b"TYPE_CHECKING", b"True")
-            for each, _ in imported_names(told, package=package):
+            typed = source.replace(b"TYPE_CHECKING", b"True")
+            for each, _ in imported_names(typed, package=package):
                 self._on_use.setdefault(f"{name}.{each.rpartition('.')[2]}", each)
         own = _top(name) in self._own and not standard
         own = own or self._finder.is_own(found.folder)
