@@ -17,7 +17,7 @@ ROOM_LINES = {
     "payload": 4_200,
     "trial": 1_960,
     "devices": 940,
-    "launch": 1_375,
+    "launch": 1_395,
     "launch/guess": 6_400,
     "advice": 1_140,
     "settings": 1_110,
@@ -28,7 +28,7 @@ ROOM_LINES = {
     "trim": 1_295,
     "prefetch": 450,
     "lint": 3_410,
-    "capture": 6_560,
+    "capture": 6_590,
     "report": 5_465,
     "fleet": 2_305,
     "cli": 3_590,
@@ -37,8 +37,8 @@ ROOM_LINES = {
 """Of the package's rooms, without those inside that have a limit of their own."""
 
 TREES = {
-    PACKAGE: (50_870, 266),
-    "tests": (42_180, 190),
+    PACKAGE: (50_920, 266),
+    "tests": (42_180, 192),
     "study": (11_290, 63),
     "benchmarks": (2_350, 16),
 }
