@@ -142,20 +142,25 @@ class DeltaMaker:
         return found
 
     def _estimated(self, codec: str) -> DeltaSize:
-        changed = self._changed
-        tables = float(TABLE_BYTES_PER_ENTRY * len(self._new.inventory.entries))
-        if not changed:  # then the tables may have other times
+        changed, old, new = self._changed, self._old, self._new
+        tables = float(TABLE_BYTES_PER_ENTRY * len(new.inventory.entries))
+        if not changed and old.inventory.entries.keys() == new.inventory.entries.keys():
+            # The tables may have other times.
             return DeltaSize(size_bytes=Interval(low=0.0, mid=0.0, high=tables))
         total = sum(block.length for block in changed)
-        step = max(1.0, total / DRAWN_BYTES)
-        drawn = [changed[int(at * step)] for at in range(int(len(changed) / step) or 1)]
-        rate = self._packed_delta(drawn, codec) / sum(block.length for block in drawn)
+        rate = self._rate(changed, codec) if changed else 0.0
         mid = rate * total + tables
         files: dict[str, float] = defaultdict(float)
         for block in changed:
             files[block.path] += rate * block.length
         size = Interval.around(mid / SPREAD, mid, mid * SPREAD)
         return DeltaSize(size_bytes=size, files=files)
+
+    def _rate(self, changed: Sequence[_Block], codec: str) -> float:
+        """Return the bytes of a delta per byte of the blocks that changed."""
+        step = max(1.0, sum(block.length for block in changed) / DRAWN_BYTES)
+        drawn = [changed[int(at * step)] for at in range(int(len(changed) / step) or 1)]
+        return self._packed_delta(drawn, codec) / sum(each.length for each in drawn)
 
     def _packed_delta(self, blocks: Sequence[_Block], codec: str) -> int:
         """Return the size of the delta that some blocks make, compressed.

@@ -117,7 +117,7 @@ def _sections(refresh: Refresh, month: Month | None) -> Iterator[Section]:
     if notes:
         yield Section(short=True, sentences=notes)
     if refresh.files:
-        yield _reasons(refresh)
+        yield from _reasons(refresh)
     yield Section(
         title="Sizes",
         sentences=(_EXPLANATION, *(text for each in codecs for text in _known(each))),
@@ -129,21 +129,22 @@ def _sections(refresh: Refresh, month: Month | None) -> Iterator[Section]:
         yield _changes(refresh)
 
 
-def _reasons(refresh: Refresh) -> Section:
-    """Return the changes that add most to what users download by default."""
+def _reasons(refresh: Refresh) -> Iterator[Section]:
+    """Yield the changes that add most to what users download by default."""
     first = next(iter(refresh.codecs))
     added = [
         (each.plain_bytes.get(first, each.delta_bytes), _kind_text(each))
         for each in totals(refresh.files)
     ]
-    most = sorted(added, reverse=True)[:_SHOWN_REASONS]
+    most = [each for each in sorted(added, reverse=True) if each[0]][:_SHOWN_REASONS]
     rows = tuple((size(count), text) for count, text in most)
-    return Section(
-        title=f"What makes it large with {first}",
-        short=True,
-        origin="Estimated.",
-        tables=(Table(heads=("", ""), rows=rows, words=frozenset({1})),),
-    )
+    if rows:
+        yield Section(
+            title=f"What makes it large with {first}",
+            short=True,
+            origin="Estimated.",
+            tables=(Table(heads=("", ""), rows=rows, words=frozenset({1})),),
+        )
 
 
 def _sizes(codecs: list[CodecRefresh]) -> Iterator[tuple[Cell, ...]]:

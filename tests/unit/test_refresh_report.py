@@ -73,6 +73,12 @@ def test_same_build_twice_downloads_nothing() -> None:
     assert all(each.size_bytes == Interval.exactly(0.0) for each in deltas.values())
 
 
+def test_build_that_only_lacks_files_downloads_new_tables() -> None:
+    old = make_payload({"a": b"four", "b": b"five"})
+    plain = DeltaMaker(old, make_payload({"a": b"four"})).plain("xz")
+    assert plain.size_bytes.low > 0
+
+
 FULL = Interval.exactly(100.0)
 
 
