@@ -51,7 +51,7 @@ advisor = Advisor(project_dir=project)
 artifact = Artifact(prime_dir=prime, compression="xz")
 advisor.before_pack(artifact)
 context = advisor.context(artifact)
-run_rules(context, ALL_RULES, make_selection(context.policy))
+run_rules(context, ALL_RULES, make_selection(context.settings))
 emit.ended_ok()
 """
 """The advice with the linter's findings, as inside snapcraft."""

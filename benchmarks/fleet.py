@@ -30,12 +30,13 @@ from itertools import pairwise
 from pathlib import Path
 from random import Random
 
-from snapcraft_compression_advisor.cli.policy_options import lint_request
+from snapcraft_compression_advisor.cli.settings_options import read_settings
 from snapcraft_compression_advisor.fleet.bounded import Limits, Pool
 from snapcraft_compression_advisor.fleet.columns import decode
 from snapcraft_compression_advisor.fleet.dataset import part_files
 from snapcraft_compression_advisor.fleet.sources import Snap, find_snaps
 from snapcraft_compression_advisor.fleet.task import FleetRequest
+from snapcraft_compression_advisor.lint.lint import LintRequest
 from snapcraft_compression_advisor.settings.settings import Settings
 
 _HOUR_S = 3600
@@ -66,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     many = chosen.add_parser("many")
     many.add_argument("--count", type=int, default=10_000)
     args = parser.parse_args(arguments)
-    request = FleetRequest(lint=lint_request(None, Settings()))
+    request = FleetRequest(lint=LintRequest(loaded=read_settings(None, Settings())))
     run: Mapping[str, Callable[[], None]] = {
         "speed": lambda: _speed(request, args.snaps),
         "scaling": lambda: _scaling(request, args.snaps),

@@ -27,12 +27,12 @@ ROOM_LINES = {
     "preflight": 670,
     "trim": 1_295,
     "prefetch": 450,
-    "lint": 3_410,
+    "lint": 3_310,
     "capture": 6_590,
     "report": 5_470,
     "fleet": 2_305,
     "cli": 3_590,
-    "host": 1_950,
+    "host": 1_945,
 }
 """Of the package's rooms, without those inside that have a limit of their own."""
 

@@ -19,7 +19,7 @@ from .advice.evidence import (
 from .advice.month import usual_downloads
 from .advice.recommendation import Recommendation, recommend
 from .codecs import SHIPPABLE
-from .core.errors import BadDataError
+from .core.errors import BadDataError, ToolError, UsageError
 from .core.units import Interval, combined
 from .devices.device import DeviceProfile
 from .launch.combining import average_figures, average_saving
@@ -28,12 +28,15 @@ from .launch.model import total_s
 from .launches import (
     LaunchAnalysis,
     Surroundings,
-    estimates_of,
     find_launches,
+    price_launches,
     whole_read,
 )
-from .payload.snap_yaml import COMPONENT_TYPE
+from .payload.snap_yaml import COMPONENT_TYPE, split_component_name
 from .payload.source import Payload, PayloadKind, SnapPayload
+from .settings.load import LoadedSettings
+from .settings.parts import RefreshSettings
+from .settings.settings import Settings
 from .trial.result import Progress, TrialResult
 from .trial.sampled import run_sampled_trial
 
@@ -105,6 +108,7 @@ class Request:
     :param declared_compression: of snapcraft.yaml, if one was found.
     :param exact: whether to pack with every codec rather than try some blocks.
     :param surroundings: the snaps that it runs with, as far as they are at hand.
+    :param prices_stacks: whether to try the codecs on these snaps as well.
     :param component_read: what is read of a component; ``None`` if that isn't known.
     :param deltas: sizes of the deltas from the previous build, by codec, or why they
         aren't known; none if the policy has a typical one.
@@ -117,8 +121,84 @@ class Request:
     declared_compression: str | None = None
     exact: bool = False
     surroundings: Surroundings = field(default_factory=Surroundings)
+    prices_stacks: bool = False
     component_read: Literal["all", "none"] | None = None
     deltas: Mapping[str, Interval] | str = field(default_factory=dict)
+
+
+def analysis_request(
+    payload: Payload,
+    loaded: LoadedSettings,
+    surroundings: Surroundings,
+    *,
+    declared: str | None = None,
+) -> Request:
+    """Return the request that settings make of a payload's analysis.
+
+    A built snap is judged as it is, not by what snapcraft.yaml has by now.
+
+    :param declared: compression of snapcraft.yaml, if one is at hand.
+    """
+    settings = loaded.settings
+    request = Request(
+        devices=loaded.devices,
+        policy=settings.to_component_policy(),
+        declared_compression=declared if payload.kind == "prime" else None,
+        surroundings=surroundings,
+    )
+    if payload.snap.type == COMPONENT_TYPE:  # no launch and no budget counts
+        snap, component = split_component_name(payload.snap.name)
+        return replace(request, component_read=settings.read_of(component or snap))
+    return replace(
+        request,
+        apps=_apps(payload, settings),
+        profiles=loaded.profiles,
+        policy=settings.to_policy([each.name for each in loaded.devices]),
+        deltas=_previous_deltas(payload, settings.refresh),
+    )
+
+
+def _previous_deltas(
+    payload: Payload, refresh: RefreshSettings | None
+) -> Mapping[str, Interval] | str:
+    """Return the deltas from the build that the settings name, or why none is known."""
+    if refresh is None or refresh.previous is None or refresh.deltas == "none":
+        return {}
+    from .refresh.estimate import deltas_from  # few projects name one
+
+    try:
+        return deltas_from(Path(refresh.previous), payload, refresh.deltas)
+    except ToolError as error:
+        return f"{error}, and launches and downloads of a month aren't compared"
+
+
+def check_apps(payload: Payload, loaded: LoadedSettings) -> None:
+    """Refuse names of apps that the snap doesn't have.
+
+    :raises BadDataError: if they are in the policy file.
+    :raises UsageError: if the user named them.
+    """
+    if payload.snap.type == COMPONENT_TYPE:
+        return
+    try:
+        recorded = (each.app for each in loaded.settings.record if each.app)
+        wanted = (*_apps(payload, loaded.settings), *recorded)
+        select_apps(payload.snap, payload.inventory, requested=wanted)
+    except UsageError as error:
+        if loaded.policy_path is None:
+            raise
+        message = f"{loaded.policy_path}: {error}"
+        raise BadDataError(message, resolution=error.resolution) from error
+
+
+def _apps(payload: Payload, settings: Settings) -> tuple[str, ...]:
+    """Return the apps that the settings name, those with a budget last."""
+    budgets = settings.max_cold_start.values()
+    with_budget = [app for each in budgets if isinstance(each, dict) for app in each]
+    if settings.apps or not with_budget:
+        return settings.apps
+    chosen, _ = select_apps(payload.snap, payload.inventory)
+    return tuple(dict.fromkeys((*chosen, *with_budget)))
 
 
 def analyse(payload: Payload, request: Request, *, progress: Progress) -> Analysis:
@@ -138,9 +218,12 @@ def analyse(payload: Payload, request: Request, *, progress: Progress) -> Analys
         trial = _try_codecs(payload, request, progress=progress)
     if isinstance(request.deltas, str):
         trial = replace(trial, notes=(*trial.notes, request.deltas))
-    launches = tuple(
-        replace(each, estimates=estimates_of(each.launch_set, trial, request.devices))
-        for each in found.result()
+    launches = price_launches(
+        found.result(),
+        trial,
+        request.devices,
+        stacks=request.prices_stacks,
+        progress=progress,
     )
     evidence = _evidence(payload, request, trial, launches)
     return Analysis(

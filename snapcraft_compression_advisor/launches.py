@@ -245,51 +245,53 @@ def estimates_of(
     return estimates
 
 
-def price_stacks(
-    launches: tuple[LaunchAnalysis, ...],
+def price_launches(
+    launches: Sequence[LaunchAnalysis],
     trial: TrialResult,
     devices: Sequence[DeviceProfile],
     *,
+    stacks: bool,
     progress: Progress,
 ) -> tuple[LaunchAnalysis, ...]:
-    """Return launches with what each of their snaps costs, with xz and with lzo.
+    """Return launches with what they cost, by device and codec.
 
     :param trial: of the payload that the advice is about.
+    :param stacks: whether to price what they read of the other snaps, too.
     """
-    trials = _trials_of_others(launches, progress)
+    trials = _trials_of_stacks(launches, trial, progress) if stacks else {}
+    priced = []
+    for launch in launches:
+        own = estimates_of(launch.launch_set, trial, devices)
+        stack = []
+        for each in launch.stack:
+            part = each
+            tried = trials.get(id(part.payload))
+            if tried is not None:
+                estimates = (
+                    own
+                    if part.judged
+                    else estimates_of(part.launch_set, tried, devices)
+                )
+                part = replace(
+                    part,
+                    estimates=estimates,
+                    lzo_less_xz_bytes=tried.lzo_less_xz_bytes,
+                )
+            stack.append(part)
+        priced.append(replace(launch, estimates=own, stack=tuple(stack)))
+    return tuple(priced)
 
-    def priced(launch: LaunchAnalysis, part: StackPart) -> StackPart:
-        """Return a part of a launch with what each codec makes of its blocks."""
-        if part.payload is None:
-            return part
-        if part.judged:
-            return replace(
-                part,
-                estimates=launch.estimates,
-                lzo_less_xz_bytes=trial.lzo_less_xz_bytes,
-            )
-        other = trials[id(part.payload)]
-        return replace(
-            part,
-            estimates=estimates_of(part.launch_set, other, devices),
-            lzo_less_xz_bytes=other.lzo_less_xz_bytes,
-        )
 
-    return tuple(
-        replace(launch, stack=tuple(priced(launch, part) for part in launch.stack))
-        for launch in launches
-    )
-
-
-def _trials_of_others(
-    launches: Sequence[LaunchAnalysis], progress: Progress
+def _trials_of_stacks(
+    launches: Sequence[LaunchAnalysis], own: TrialResult, progress: Progress
 ) -> Mapping[int, TrialResult]:
     """Try the codecs on the snaps that the advice isn't about, each once."""
-    parts = (part for launch in launches for part in launch.stack if not part.judged)
-    others = {id(part.payload): part.payload for part in parts}
     trials = {}
-    for number, payload in others.items():
-        if payload is not None:
+    for part in (each for launch in launches for each in launch.stack):
+        payload = part.payload
+        if part.judged:
+            trials[id(payload)] = own
+        elif payload is not None and id(payload) not in trials:
             progress(f"Compressing a sample of {payload.snap.name}")
-            trials[number] = run_sampled_trial(payload, progress=progress)
+            trials[id(payload)] = run_sampled_trial(payload, progress=progress)
     return trials

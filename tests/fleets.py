@@ -5,10 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from image_sources import pack_as_snap
-from snapcraft_compression_advisor.cli.policy_options import lint_request
+from snapcraft_compression_advisor.cli.settings_options import read_settings
 from snapcraft_compression_advisor.fleet.columns import decode
 from snapcraft_compression_advisor.fleet.dataset import part_files
 from snapcraft_compression_advisor.fleet.task import FleetRequest
+from snapcraft_compression_advisor.lint.lint import LintRequest
 from snapcraft_compression_advisor.settings.settings import Settings
 from trees import fill
 
@@ -32,7 +33,7 @@ def rows_of(dataset: Path) -> list[dict[str, Any]]:
 
 def make_request() -> FleetRequest:
     """Return a request without a policy."""
-    return FleetRequest(lint=lint_request(None, Settings()))
+    return FleetRequest(lint=LintRequest(loaded=read_settings(None, Settings())))
 
 
 def make_row(name: str, **changes: Any) -> dict[str, Any]:  # noqa: ANN401 # any column

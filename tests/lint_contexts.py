@@ -59,7 +59,7 @@ def make_context(  # noqa: PLR0913 # keywords, each with a default
         inventory=payload.inventory,
         snap=payload.snap,
         survey=take_survey(payload),
-        policy=Settings.model_validate(policy or {}),
+        settings=Settings.model_validate(policy or {}),
         project=project,
         component_sizes=sizes or {},
     )

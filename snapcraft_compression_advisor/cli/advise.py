@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 from ..analysis import Analysis, analyse
 from ..core.terminal import emit
-from ..launches import price_stacks
 from ..payload.snap_yaml import COMPONENT_TYPE, split_component_name
 from ..report.answer import advise_page
 from ..report.lines import COLUMNS
@@ -27,7 +26,7 @@ from .commands import (
     exclude,
     output_arguments,
 )
-from .policy_options import ADVICE_ARGUMENTS, RECORD_ARGUMENTS, check_record_options
+from .settings_options import ADVICE_ARGUMENTS, RECORD_ARGUMENTS, check_record_options
 from .subject import SURROUNDINGS, Subject, open_subject
 from .write import (
     check_page_outputs,
@@ -78,15 +77,10 @@ class AdviseCommand(Command):
         )
         check_page_outputs(parsed_args)
         with open_subject(parsed_args, records=True) as subject:
-            request = replace(subject.request(), exact=parsed_args.exact)
-            analysis = analyse(subject.payload, request, progress=emit.progress)
-            launches = price_stacks(
-                analysis.launches,
-                analysis.trial,
-                analysis.devices,
-                progress=emit.progress,
+            request = replace(
+                subject.request(), exact=parsed_args.exact, prices_stacks=True
             )
-            analysis = replace(analysis, launches=launches)
+            analysis = analyse(subject.payload, request, progress=emit.progress)
             linted = None
             if parsed_args.format != "text" or parsed_args.report is not None:
                 linted = _linted(subject, analysis)
@@ -101,11 +95,11 @@ class AdviseCommand(Command):
 
 def _linted(subject: Subject, analysis: Analysis) -> LintedPayload:
     """Lint what was analysed."""
-    from ..lint.lint import lint_analysed  # noqa: PLC0415 # a text has none of it
+    from ..lint.lint import LintRequest, lint_analysed  # noqa: PLC0415 # a text has none of it
 
     return lint_analysed(
         subject.payload,
-        subject.lint,
+        LintRequest(loaded=subject.loaded, surroundings=subject.surroundings),
         analysis,
         path=str(subject.payload.path),
         project=subject.project,

@@ -7,22 +7,23 @@ from dataclasses import replace
 from typing import ClassVar
 
 from ..advice.month import Month, month_by_refresh
-from ..analysis import Analysis, analyse
+from ..analysis import Analysis, analyse, analysis_request, check_apps
 from ..codecs import CODECS, SHIPPABLE
 from ..core.terminal import emit
 from ..devices.builtin_devices import DEFAULT_NAMES
 from ..devices.device_file import choose_devices
 from ..diff.difference import DifferenceRequest, compare_payloads
 from ..launch.profile import read_profile
-from ..lint.request import LintRequest, analysis_request, check_apps
+from ..launches import Surroundings
 from ..payload.source import Payload, open_payload
 from ..refresh.estimate import check_names
 from ..refresh.refresh import Refresh, compare_refresh, measure_refresh
 from ..refresh.xdelta3 import check_xdelta3
 from ..report.diff import diff_json, diff_page
 from ..report.refresh import refresh_json, refresh_page
+from ..settings.load import LoadedSettings
 from .commands import REPORT, Arguments, Command, details, output_arguments
-from .policy_options import POLICY_ARGUMENTS, lint_request, policy_options
+from .settings_options import POLICY_ARGUMENTS, given_settings, read_settings
 from .subject import find_policy, find_project
 from .write import (
     check_outputs,
@@ -122,9 +123,9 @@ class RefreshCommand(Command):
         with open_payload(parsed_args.old) as old, open_payload(parsed_args.new) as new:
             check_names(old, new)
             file = parsed_args.policy or find_policy(new.path, None)
-            lint = lint_request(file, policy_options(parsed_args), narrow=True)
+            loaded = read_settings(file, given_settings(parsed_args), narrow=True)
             wanted = {*SHIPPABLE} <= {*codecs}
-            analysis = _analysed(new, lint) if wanted else None
+            analysis = _analysed(new, loaded) if wanted else None
             refresh = compare_refresh(
                 old,
                 new,
@@ -134,28 +135,29 @@ class RefreshCommand(Command):
             )
             if parsed_args.exact:
                 refresh = measure_refresh(refresh, progress=emit.progress)
-            month = _month(refresh, analysis, lint)
+            month = _month(refresh, analysis, loaded)
             page, document = refresh_page(refresh, month), refresh_json(refresh, month)
         write_page(page, parsed_args, document)
         if parsed_args.report is not None:
             write_output(print_page(page, parsed_args.report), parsed_args.report)
 
 
-def _analysed(new: Payload, lint: LintRequest) -> Analysis:
+def _analysed(new: Payload, loaded: LoadedSettings) -> Analysis:
     """Return the analysis of the new build's launches."""
-    check_apps(new, lint)
+    check_apps(new, loaded)
     # The month comes later, from the figures of this very refresh.
-    policy = lint.policy.model_copy(update={"refresh": None})
-    request = analysis_request(new, replace(lint, policy=policy), None)
+    settings = loaded.settings.model_copy(update={"refresh": None})
+    loaded = replace(loaded, settings=settings)
+    request = analysis_request(new, loaded, Surroundings())
     return analyse(new, request, progress=emit.progress)
 
 
 def _month(
-    refresh: Refresh, analysis: Analysis | None, lint: LintRequest
+    refresh: Refresh, analysis: Analysis | None, loaded: LoadedSettings
 ) -> Month | None:
     if analysis is None:
         return None
-    known, advice = lint.policy.refresh, analysis.recommendation
+    known, advice = loaded.settings.refresh, analysis.recommendation
     habits = known.to_habits() if known else None
     link = analysis.policy.link_mbit_per_s
     return month_by_refresh(refresh, advice.decisive, advice.bytes_added, habits, link)

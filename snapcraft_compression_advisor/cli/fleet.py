@@ -27,6 +27,7 @@ from ..fleet.run import run_fleet, settings_digest
 from ..fleet.sources import find_snaps
 from ..fleet.task import FleetRequest
 from ..lint.baseline import Baseline, judge
+from ..lint.lint import LintRequest
 from ..report.document import read_page
 from ..report.lint_formats import FORMATS
 from ..settings.parts import SeverityName
@@ -40,7 +41,7 @@ from .commands import (
     whole_number,
 )
 from .lint import FINDINGS_STATUS
-from .policy_options import RULE_ARGUMENTS, lint_request, policy_options
+from .settings_options import RULE_ARGUMENTS, given_settings, read_settings
 from .write import (
     cannot_write,
     check_outputs,
@@ -115,7 +116,9 @@ class FleetCommand(Command):
             message = f"{str(folder)!r} isn't a directory of launch profiles"
             raise NoInputError(message, resolution="Check its path.")
         request = FleetRequest(
-            lint=lint_request(parsed_args.policy, policy_options(parsed_args)),
+            lint=LintRequest(
+                loaded=read_settings(parsed_args.policy, given_settings(parsed_args))
+            ),
             bases=tuple(parsed_args.base),
             contents=tuple(parsed_args.content),
             launch_profiles=folder,

@@ -27,7 +27,7 @@ from .commands import (
     output_arguments,
     whole_number,
 )
-from .policy_options import event_arguments, reporter_here
+from .settings_options import event_arguments, reporter_here
 from .write import check_outputs, note, write_output, write_page
 
 

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import ClassVar
 
 from .. import __version__
+from ..analysis import check_apps
 from ..core.errors import AdvisorError
 from ..core.terminal import emit
 from ..launches import Surroundings
 from ..lint.baseline import Baseline, judge
 from ..lint.finding import LintedPayload, LintReport
-from ..lint.lint import lint_payload
-from ..lint.request import LintRequest, check_apps
+from ..lint.lint import LintRequest, lint_payload
 from ..lint.rules import ALL_RULES
 from ..lint.run import check_selectors, failing
 from ..payload.source import Payload, find_payload, named_payloads, open_payload
@@ -38,12 +38,12 @@ from .commands import (
     stack_arguments,
 )
 from .edits import apply_fixes, fixes_diff
-from .policy_options import (
+from .settings_options import (
     RECORD_ARGUMENTS,
     RULE_ARGUMENTS,
     check_record_options,
-    lint_request,
-    policy_options,
+    given_settings,
+    read_settings,
     with_recordings,
 )
 from .subject import find_policy, find_project
@@ -194,11 +194,13 @@ def _recorded(
     """Record the launches that are asked for, and why a payload can't be linted."""
     recorded, failed = dict(requests), {}
     for path, request in requests.items():
-        if request.policy.record or parsed_args.record:
+        loaded = request.loaded
+        if loaded.settings.record or parsed_args.record:
             try:
                 with open_payload(path) as payload:
-                    check_apps(payload, request)
-                    recorded[path] = with_recordings(payload, request, parsed_args)
+                    check_apps(payload, loaded)
+                    loaded = with_recordings(payload, loaded, parsed_args)
+                    recorded[path] = replace(request, loaded=loaded)
             except AdvisorError as error:
                 failed[path] = error
     return recorded, failed
@@ -207,21 +209,21 @@ def _recorded(
 def _requests(
     parsed_args: argparse.Namespace, paths: Sequence[Path], until: ExitStack
 ) -> dict[Path, LintRequest]:
-    """Return the request of each payload's check: one for each policy."""
-    options = policy_options(parsed_args)
+    """Return the request of each payload's check: one for each policy file."""
+    options = given_settings(parsed_args)
 
     def opened(paths: Sequence[Path | str]) -> tuple[Payload, ...]:
         return tuple(until.enter_context(open_payload(Path(path))) for path in paths)
 
     @cache
     def request(file: Path | None) -> LintRequest:
-        made = lint_request(file, options)
-        return replace(
-            made,
+        loaded = read_settings(file, options)
+        return LintRequest(
+            loaded=loaded,
             resquash=parsed_args.resquash,
             surroundings=Surroundings(
-                bases=opened(parsed_args.base or made.policy.bases),
-                contents=opened(parsed_args.content or made.policy.contents),
+                bases=opened(parsed_args.base or loaded.settings.bases),
+                contents=opened(parsed_args.content or loaded.settings.contents),
             ),
         )
 
@@ -296,17 +298,16 @@ def _build_now(
 
 def _as_it_was(request: LintRequest, payload: Payload) -> LintRequest:
     """Return the request without the apps that the build before hadn't."""
-    apps, policy = payload.snap.apps, request.policy
+    apps, loaded = payload.snap.apps, request.loaded
+    settings = loaded.settings
     cold_start = {
         device: {app: limit for app, limit in budget.items() if app in apps}
         if isinstance(budget, dict)
         else budget
-        for device, budget in policy.max_cold_start.items()
+        for device, budget in settings.max_cold_start.items()
     }
-    known = tuple(app for app in policy.apps if app in apps)
-    return replace(
-        request,
-        policy=policy.model_copy(update={"apps": known, "max_cold_start": cold_start}),
-        profiles=tuple(each for each in request.profiles if each.app in apps),
-        resquash=False,
-    )
+    known = tuple(app for app in settings.apps if app in apps)
+    settings = settings.model_copy(update={"apps": known, "max_cold_start": cold_start})
+    profiles = tuple(each for each in loaded.profiles if each.app in apps)
+    loaded = replace(loaded, settings=settings, profiles=profiles)
+    return replace(request, loaded=loaded, resquash=False)

@@ -33,7 +33,7 @@ from ..payload.source import Payload, find_payload, open_payload
 from ..report.words import WINDOW_PHRASES
 from ..settings.parts import LAUNCH_TIMEOUT_S
 from .commands import PATH, WORD_MARK, WORD_OPTION, Arguments, Command, details, exclude
-from .policy_options import event_arguments
+from .settings_options import event_arguments
 from .write import check_outputs, note, write_output
 
 NO_DISPLAY_ADVICE = (

@@ -7,15 +7,14 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from ..analysis import Request
+from ..analysis import Request, analysis_request, check_apps
 from ..core.errors import AdvisorError, NoInputError, UsageError
 from ..core.printable import printable
 from ..launches import Consumer, Surroundings
-from ..lint.request import LintRequest, analysis_request, check_apps
 from ..payload.snap_yaml import split_component_name
 from ..payload.source import (
     Payload,
@@ -37,9 +36,10 @@ from ..settings.file import (
     find_policy_file,
     ignored_policy_files,
 )
+from ..settings.load import LoadedSettings
 from ..settings.settings import Settings
 from .commands import Arguments, check_edit_options, stack_arguments
-from .policy_options import lint_request, policy_options, with_recordings
+from .settings_options import given_settings, read_settings, with_recordings
 from .write import note, warn
 
 _COMPONENT_PRIME = "partitions/component/*/prime"
@@ -179,13 +179,19 @@ class Subject:
     """
 
     payload: Payload
-    lint: LintRequest
+    loaded: LoadedSettings
+    surroundings: Surroundings
     project: ProjectFile | None
     project_dir: Path | None
 
     def request(self) -> Request:
         """Return the request of its analysis."""
-        return analysis_request(self.payload, self.lint, self.project)
+        return analysis_request(
+            self.payload,
+            self.loaded,
+            self.surroundings,
+            declared=self.project.effective if self.project else None,
+        )
 
 
 @contextmanager
@@ -207,19 +213,20 @@ def open_subject(
         if parsed_args.fix or parsed_args.diff:
             project_dir = project_to_set(payload, project_dir)
         file = parsed_args.policy or find_policy(payload.path, project_dir)
-        lint = lint_request(file, policy_options(parsed_args), narrow=True)
-        check_apps(payload, lint)
+        loaded = read_settings(file, given_settings(parsed_args), narrow=True)
+        check_apps(payload, loaded)
         if records:
-            lint = with_recordings(payload, lint, parsed_args)
+            loaded = with_recordings(payload, loaded, parsed_args)
         project = None
         try:
             project = find_project(payload, project_dir)
         except AdvisorError as error:
             warn(str(error))
-        around = _surroundings(payload, lint.policy, parsed_args, until)
+        around = _surroundings(payload, loaded.settings, parsed_args, until)
         yield Subject(
             payload=payload,
-            lint=replace(lint, surroundings=around),
+            loaded=loaded,
+            surroundings=around,
             project=project,
             project_dir=project_dir,
         )
@@ -227,7 +234,7 @@ def open_subject(
 
 def _surroundings(
     payload: Payload,
-    policy: Settings,
+    settings: Settings,
     parsed_args: argparse.Namespace,
     until: ExitStack,
 ) -> Surroundings:
@@ -247,8 +254,8 @@ def _surroundings(
     bases, contents = (
         tuple(until.enter_context(open_payload(Path(path))) for path in paths)
         for paths in (
-            parsed_args.base or policy.bases,
-            parsed_args.content or policy.contents,
+            parsed_args.base or settings.bases,
+            parsed_args.content or settings.contents,
         )
     )
     for other in (*bases, *contents):

@@ -28,7 +28,7 @@ from .commands import (
     whole_number,
 )
 from .edits import change_file
-from .policy_options import POLICY_ARGUMENTS, reporter_here
+from .settings_options import POLICY_ARGUMENTS, reporter_here
 from .subject import STACK_ARGUMENTS, Subject, find_project_folder, open_subject
 from .write import check_outputs, note, write_output, write_page
 
@@ -81,7 +81,7 @@ class TrimCommand(Command):
             analysis = analyse(payload, subject.request(), progress=emit.progress)
             folder = find_project_folder(payload.path, project_dir)
             parts = parts_of_files(folder) if folder is not None else {}
-            around = subject.lint.surroundings
+            around = subject.surroundings
             plan = plan_trim(payload, analysis, around, parts, progress=emit.progress)
             file = find_project_file(project_dir) if edits and project_dir else None
             proof = None
@@ -107,8 +107,8 @@ def _proof(subject: Subject, plan: TrimPlan, runs: int) -> Proof:
     from ..trim.prove import prove_trim  # noqa: PLC0415 # few runs start any
     from ..trim.without import Starts, seeing  # noqa: PLC0415 # as above
 
-    starts = Starts(reporter=reporter_here(), recordings=subject.lint.policy.record)
-    with seeing(starts, subject.payload, subject.lint.surroundings) as seen:
+    starts = Starts(reporter=reporter_here(), recordings=subject.loaded.settings.record)
+    with seeing(starts, subject.payload, subject.surroundings) as seen:
         return prove_trim(subject.payload, plan, seen, runs=runs)
 
 

@@ -82,11 +82,12 @@ def settings_digest(request: FleetRequest, *, limit_s: float) -> str:
     :raises NoInputError: if a base or content snap, or a profile, can't be read.
     :raises ToolError: if that takes longer.
     """
-    lint, folder = request.lint, request.launch_profiles
+    loaded, folder = request.lint.loaded, request.launch_profiles
     profiles = sorted(folder.glob("*.json")) if folder else []
     files = [*request.bases, *request.contents, *profiles]
     names = [path.name for path in profiles]
-    known = (lint.policy, lint.devices, lint.profiles, len(request.bases), names)
+    settings = (loaded.settings, loaded.devices, loaded.profiles)
+    known = (*settings, len(request.bases), names)
     text = repr(known) + (_digests(files, limit_s) if files else "")
     return hashlib.sha256(text.encode()).hexdigest()
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from glob import escape
 from pathlib import Path
 
-from ..analysis import analyse
+from ..analysis import analyse, analysis_request
 from ..core.errors import AdvisorError, NoInputError, StorageError
 from ..core.files import open_regular
 from ..core.printable import printable
@@ -18,8 +18,7 @@ from ..core.units import MIB
 from ..launch.guess.guess import static_launch_set
 from ..launch.profile import LaunchProfile, read_profile
 from ..launches import Surroundings
-from ..lint.lint import lint_analysed
-from ..lint.request import LintRequest, analysis_request
+from ..lint.lint import LintRequest, lint_analysed
 from ..payload.source import Payload, SnapPayload, open_payload
 from ..squashfs.image import Image
 from .columns import KNOWN, Row, advice_row
@@ -104,8 +103,10 @@ class SnapTask:
         """
         ignore: Callable[[str], None] = lambda _: None  # noqa: E731 # nobody reads it
         snap = payload.snap
-        lint = replace(self._lint, profiles=profiles_of(snap.name, self._profiles))
-        request = analysis_request(payload, lint, None)
+        profiles = profiles_of(snap.name, self._profiles)
+        loaded = replace(self._lint.loaded, profiles=profiles)
+        lint = replace(self._lint, loaded=loaded)
+        request = analysis_request(payload, loaded, lint.surroundings)
         analysis = analyse(payload, request, progress=ignore)
         path = str(payload.path)
         linted = lint_analysed(

@@ -13,20 +13,20 @@ from typing import Any
 
 from snapcraft_compression_advisor_plugin import may_enforce, reason_of, warn_of
 
-from ..analysis import Analysis, Request, analyse
+from ..analysis import Analysis, Request, analyse, analysis_request
 from ..codecs import CODECS, SHIPPABLE
 from ..core.errors import AdvisorError, ToolError
 from ..core.result_store import keeping_results
 from ..core.terminal import emit
 from ..launch.launch_set import check_app, select_apps
 from ..launches import Surroundings
-from ..lint.request import LintRequest, analysis_request
 from ..lint.rule import Context
 from ..payload.source import DirectoryPayload, Payload, open_payload
 from ..payload.stack import check_stack
 from ..payload.survey import take_survey
 from ..settings.file import POLICY_PLACES, ignored_policy_files
 from ..settings.load import LoadedSettings
+from ..settings.settings import Settings
 from .decision import (
     DEFAULT_COMPRESSION,
     Artifact,
@@ -77,7 +77,7 @@ class Advisor:
     _unset: dict[Artifact, str] = field(default_factory=dict)
     """Why snapcraft.yaml couldn't be changed."""
     _project: HostProject | None = None
-    _settings: LoadedSettings | None = None
+    _loaded: LoadedSettings | None = None
 
     @property
     def project(self) -> HostProject:
@@ -90,27 +90,27 @@ class Advisor:
         return self._project
 
     @property
-    def settings(self) -> LoadedSettings:
+    def loaded(self) -> LoadedSettings:
         """The settings as they were when they were first asked for.
 
         :raises SettingsError: if they are broken.
         """
-        if self._settings is None:
-            self._settings = read_settings(
+        if self._loaded is None:
+            self._loaded = read_settings(
                 self.project_dir, self.find_parts(), os.environ
             )
             for file in ignored_policy_files(self.project_dir):
                 place = file.relative_to(self.project_dir)
                 warn_of(f"{place} isn't read: {POLICY_PLACES}")
-        return self._settings
+        return self._loaded
 
     def check_settings(self) -> None:
         """Read the settings, and check what they say of the project.
 
         :raises SettingsError: if they are broken.
         """
-        settings, apps = self.settings, self.find_apps()
-        for name in _named_apps(settings) if apps is not None else ():
+        loaded, apps = self.loaded, self.find_apps()
+        for name in _named_apps(loaded) if apps is not None else ():
             with _as_settings_error():
                 check_app(self.project.name, apps or (), name)
 
@@ -120,7 +120,7 @@ class Advisor:
         :raises SettingsError: if the settings are broken.
         """
         try:
-            return self.settings.policy.mode == "enforce"
+            return self.loaded.settings.mode == "enforce"
         except SettingsError:
             raise
         except Exception:  # noqa: BLE001 # then it can't be ruled out by them
@@ -161,7 +161,7 @@ class Advisor:
         decision = self.decision(artifact)
         if decision is None:
             return artifact.compression
-        report = self.settings.policy.report
+        report = self.loaded.settings.report
         if is_new:
             self._unconcluded.append(artifact)
             harmless(partial(show, decision), what="the advice isn't shown")
@@ -199,7 +199,7 @@ class Advisor:
         """
         if artifact not in self._decisions:
             self._decisions[artifact] = self.judging(
-                lambda: decide(artifact, self.analyse(artifact), self.settings.policy),
+                lambda: decide(artifact, self.analyse(artifact), self.loaded.settings),
                 what=f"no advice on {artifact.label}, which is packed with "
                 f"{artifact.compression}",
             )
@@ -220,15 +220,15 @@ class Advisor:
                     inventory=payload.inventory,
                     snap=payload.snap,
                     survey=take_survey(payload),
-                    policy=self.settings.policy,
+                    settings=self.loaded.settings,
                 )
         # The project may have got a key since.
         return replace(self._contexts[artifact], project=self.project.says)
 
     def _enforce(self, decision: Decision) -> None:
         check_advice(decision)
-        policy = self.settings.policy
-        has_budgets = policy.max_cold_start or policy.max_image_size is not None
+        settings = self.loaded.settings
+        has_budgets = settings.max_cold_start or settings.max_image_size is not None
         if has_budgets and decision.artifact.component is None:
             self.judging(
                 partial(self._check_budgets, decision.artifact),
@@ -255,8 +255,8 @@ class Advisor:
             open_artifact(artifact) as payload,
             ExitStack() as until,
         ):
-            request = _request(artifact, self.settings, payload, until)
-            request = _with_recordings(payload, request, self.settings)
+            request = _request(artifact, self.loaded, payload, until)
+            request = _with_recordings(payload, request, self.loaded.settings)
             # One line: logs and pipes keep each.
             emit.progress(f"Estimating what compression suits {artifact.label}")
             return analyse(payload, request, progress=emit.debug)
@@ -273,41 +273,35 @@ def open_artifact(artifact: Artifact) -> Iterator[Payload]:
 
 
 def _request(
-    artifact: Artifact, settings: LoadedSettings, payload: Payload, until: ExitStack
+    artifact: Artifact, loaded: LoadedSettings, payload: Payload, until: ExitStack
 ) -> Request:
     """Return the request of ``lint``, with the settings' base and content snaps."""
-    policy = settings.policy
-    lint = LintRequest(
-        policy=policy, devices=settings.devices, profiles=settings.profiles
-    )
+    settings, around = loaded.settings, Surroundings()
     if artifact.component is None:
         bases, contents = (
             tuple(until.enter_context(open_payload(Path(each))) for each in paths)
-            for paths in (policy.bases, policy.contents)
+            for paths in (settings.bases, settings.contents)
         )
         check_stack([payload], bases=bases, contents=contents)
-        lint = replace(lint, surroundings=Surroundings(bases=bases, contents=contents))
+        around = Surroundings(bases=bases, contents=contents)
     default = artifact.compression == DEFAULT_COMPRESSION
     request = replace(
-        analysis_request(payload, lint, None),
+        analysis_request(payload, loaded, around),
         # If nothing is declared, what an extension chose is as good as declared.
         declared_compression=artifact.declared
         or (None if default else artifact.compression),
     )
     if artifact.component is not None:
         return replace(request, apps=(), profiles=())
-    named = list(dict.fromkeys((*request.apps, *_named_apps(settings))))
+    named = list(dict.fromkeys((*request.apps, *_named_apps(loaded))))
     with _as_settings_error():
         select_apps(payload.snap, payload.inventory, requested=named)
     return request
 
 
-def _with_recordings(
-    payload: Payload, request: Request, settings: LoadedSettings
-) -> Request:
+def _with_recordings(payload: Payload, request: Request, settings: Settings) -> Request:
     """Return the request with the launches that the settings ask to record."""
-    policy = settings.policy
-    if not policy.record:
+    if not settings.record:
         return request
     from ..capture.recordings import (  # noqa: PLC0415 # few projects ask for it
         Reporter,
@@ -320,14 +314,14 @@ def _with_recordings(
         note=partial(emit.progress, permanent=True),
         warn=warn_of,
     )
-    recorded = recorded_profiles(payload, policy.record, reporter, apps=policy.apps)
+    recorded = recorded_profiles(payload, settings.record, reporter, apps=settings.apps)
     return replace(request, profiles=in_place(request.profiles, recorded))
 
 
-def _named_apps(settings: LoadedSettings) -> list[str]:
-    recorded = (each.app for each in settings.policy.record if each.app is not None)
-    profiles = (profile.app for profile in settings.profiles)
-    return [*settings.policy.apps, *profiles, *recorded]
+def _named_apps(loaded: LoadedSettings) -> list[str]:
+    settings, profiles = loaded.settings, (each.app for each in loaded.profiles)
+    recorded = (each.app for each in settings.record if each.app is not None)
+    return [*settings.apps, *profiles, *recorded]
 
 
 @contextmanager

@@ -77,7 +77,7 @@ class Decision:
         )
 
 
-def decide(artifact: Artifact, analysis: Analysis, policy: Settings) -> Decision:
+def decide(artifact: Artifact, analysis: Analysis, settings: Settings) -> Decision:
     """Return the codec to pack an artifact with.
 
     Only ``apply`` and ``write`` change anything, only a verdict ``change`` does, and
@@ -85,13 +85,13 @@ def decide(artifact: Artifact, analysis: Analysis, policy: Settings) -> Decision
     """
     advice = analysis.recommendation
     # On core22 snapcraft packs components with the snap's key, not their own.
-    free = policy.override_declared or artifact.declared != artifact.compression
-    changes = policy.mode in ("apply", "write") and advice.verdict == "change"
+    free = settings.override_declared or artifact.declared != artifact.compression
+    changes = settings.mode in ("apply", "write") and advice.verdict == "change"
     follows = changes and free
     return Decision(
         artifact=artifact,
         analysis=analysis,
-        mode=policy.mode,
+        mode=settings.mode,
         compression=advice.compression if follows else artifact.compression,
         follows=follows,
     )

@@ -83,7 +83,7 @@ class AdvisingPackage(Below):
         if advisor is None:
             return False
         mode = advisor.judging(
-            lambda: advisor.settings.policy.mode,
+            lambda: advisor.loaded.settings.mode,
             what="the existing package isn't checked",
         )
         if mode in (None, "advise"):

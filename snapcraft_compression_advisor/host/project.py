@@ -30,10 +30,10 @@ from ..settings.load import (
     PLUGIN,
     SETTINGS,
     LoadedSettings,
-    environment_policy,
+    environment_settings,
     load_settings,
-    part_policy,
-    plugin_policy,
+    part_settings,
+    plugin_settings,
 )
 from .guard import SettingsError
 
@@ -86,8 +86,10 @@ def read_settings(
     try:
         return load_settings(
             find_policy_file(directory),
-            environment_policy(environment, folder=directory),
-            below=plugin_policy(parts, partial(_find_key, directory), folder=directory),
+            environment_settings(environment, folder=directory),
+            below=plugin_settings(
+                parts, partial(_find_key, directory), folder=directory
+            ),
             check_rules=partial(check_selectors, rules=ALL_RULES),
         )
     except AdvisorError as error:
@@ -182,7 +184,7 @@ class _Checked(PluginProperties, frozen=True):
     def _check_settings(cls, data: object) -> object:
         if isinstance(data, dict):
             try:
-                part_policy(data)
+                part_settings(data)
             except AdvisorError as error:
                 said = [str(error), *([error.resolution] if error.resolution else [])]
                 raise ValueError(". ".join(said)) from error

@@ -125,13 +125,13 @@ def find(advisor: Advisor, path: Path) -> Sequence[Finding]:
     context = advisor.context(artifact)
     if context is None:
         return ()
-    policy = context.policy
-    if not policy.select:
-        ignored = policy.ignore
+    settings = context.settings
+    if not settings.select:
+        ignored = settings.ignore
         if advisor.has_advised(path) or advisor.packing_with is not None:
             ignored = (*ignored, *_SAID_BY_ADVICE)
-        policy = policy.model_copy(update={"select": _SPEAKING, "ignore": ignored})
-        context = replace(context, policy=policy)
+        update = {"select": _SPEAKING, "ignore": ignored}
+        context = replace(context, settings=settings.model_copy(update=update))
     says = advisor.project.says
     if says is not None and path.is_file() and says.name != context.snap.name:
         context = replace(context, project=None)  # of another snap

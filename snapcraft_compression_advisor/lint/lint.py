@@ -2,28 +2,43 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ..advice.recommendation import SNAPCRAFT_DEFAULT
-from ..analysis import Analysis, analyse
+from ..analysis import Analysis, analyse, analysis_request, check_apps
 from ..core.errors import ToolError
 from ..diff.figures import BaselineBuild, BaselineDelta, figures_of
+from ..launches import Surroundings
 from ..payload.source import Payload
 from ..payload.survey import take_survey
 from ..preflight.packing import look_at_packing
 from ..project.project_file import ProjectFile
+from ..settings.load import LoadedSettings
 from ..squashfs.mksquashfs import mksquashfs_version
 from ..trial.result import Progress
-from .baseline import same_build
+from .baseline import Baseline, same_build
 from .components import component_sizes
 from .finding import Finding, LintedPayload, Location
-from .request import LintRequest, analysis_request, check_apps
 from .rule import Context
 from .rules import ALL_RULES
 from .rules.declared import component_key
 from .rules.regressions import DELTA_RULES
 from .run import Selection, coverage, make_selection, run_rules
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LintRequest:
+    """What a payload is checked against.
+
+    :param surroundings: the snaps that it runs with.
+    :param resquash: whether to unpack built snaps and pack them again.
+    """
+
+    loaded: LoadedSettings
+    surroundings: Surroundings = field(default_factory=Surroundings)
+    resquash: bool = False
+    baseline: Baseline | None = None
 
 
 def lint_payload(
@@ -36,13 +51,17 @@ def lint_payload(
 ) -> LintedPayload:
     """Return the findings on a payload.
 
-    :raises BadDataError: if the policy names an app that the snap doesn't have.
+    :raises BadDataError: if the settings name an app that the snap doesn't have.
     :raises AdvisorError: if the payload can't be analysed.
     """
-    check_apps(payload, request)
-    analysis = analyse(
-        payload, analysis_request(payload, request, project), progress=progress
+    check_apps(payload, request.loaded)
+    wanted = analysis_request(
+        payload,
+        request.loaded,
+        request.surroundings,
+        declared=project.effective if project else None,
     )
+    analysis = analyse(payload, wanted, progress=progress)
     return lint_analysed(
         payload, request, analysis, path=path, project=project, progress=progress
     )
@@ -74,7 +93,7 @@ def lint_analysed(  # noqa: PLR0913 # keywords, but for the first three
         survey=take_survey(
             payload, suppliers=request.surroundings.suppliers(payload.snap)
         ),
-        policy=request.policy,
+        settings=request.loaded.settings,
         project=project,
         packing=look_at_packing(payload),
         resquash=resquash,
@@ -88,7 +107,7 @@ def lint_analysed(  # noqa: PLR0913 # keywords, but for the first three
         findings=check_rules(context, payload.path.absolute().parent, progress),
         checked=checked,
         unchecked=unchecked,
-        fail_on=request.policy.fail_on,
+        fail_on=request.loaded.settings.fail_on,
         figures=figures_of(analysis),
         baseline=context.baseline,
         project=None
@@ -100,7 +119,7 @@ def lint_analysed(  # noqa: PLR0913 # keywords, but for the first three
 def check_rules(
     context: Context, folder: Path, progress: Progress
 ) -> tuple[Finding, ...]:
-    """Return the findings of the rules that the policy and the project leave.
+    """Return the findings of the rules that the settings and the project leave.
 
     :param folder: that snapcraft works in, where ``prime`` is.
     :raises AdvisorError: if components' files can't be read.
@@ -114,8 +133,8 @@ def check_rules(
             devices=context.analysis.devices,
             read={
                 name
-                for name in context.policy.components
-                if context.policy.read_of(name) == "all"
+                for name in context.settings.components
+                if context.settings.read_of(name) == "all"
             },
             progress=progress,
         )
@@ -132,7 +151,7 @@ def _packer() -> str | None:
 
 def _selection(context: Context) -> Selection:
     ignored = context.project.ignored if context.project else ()
-    return make_selection(context.policy, ignored=ignored)
+    return make_selection(context.settings, ignored=ignored)
 
 
 def _look_back(
@@ -161,7 +180,7 @@ def _look_back(
     difference_request = DifferenceRequest(
         devices=analysis.devices,
         apps=tuple(launch.launch_set.app for launch in analysis.launches),
-        profiles=request.profiles,
+        profiles=request.loaded.profiles,
         codecs={payload.path: analysis.payload.declared_compression},
         trials={} if payload.kind == "snap" else {payload.path: analysis.trial},
     )
@@ -184,8 +203,8 @@ def _delta(
 
     :returns: None if no rule asks for it.
     """
-    selection = make_selection(request.policy)
-    refresh = request.policy.refresh
+    settings = request.loaded.settings
+    selection, refresh = make_selection(settings), settings.refresh
     if not any(selection.wants(rule.id) for rule in DELTA_RULES):
         return None
     from ..refresh.changes import find_changes

@@ -42,7 +42,7 @@ class Context:
     inventory: Inventory
     snap: SnapMetadata
     survey: Survey
-    policy: Settings
+    settings: Settings
     project: ProjectFile | None = None
     packing: Packing | None = None
     resquash: Resquash | None = None

@@ -90,15 +90,15 @@ class Selection:
         return self.severities[max(fitting, key=len)] if fitting else default
 
 
-def make_selection(policy: Settings, *, ignored: Iterable[str] = ()) -> Selection:
-    """Return the rules selected by a policy, and by a project's ``lint: ignore:``.
+def make_selection(settings: Settings, *, ignored: Iterable[str] = ()) -> Selection:
+    """Return the rules selected by settings, and by a project's ``lint: ignore:``.
 
     :param ignored: further selectors to ignore.
     """
     return Selection(
-        select=tuple(map(_selector, policy.select)),
-        ignore=tuple(map(_selector, (*policy.ignore, *ignored))),
-        severities=policy.severity,
+        select=tuple(map(_selector, settings.select)),
+        ignore=tuple(map(_selector, (*settings.ignore, *ignored))),
+        severities=settings.severity,
     )
 
 

@@ -17,7 +17,7 @@ from ruamel.yaml.nodes import MappingNode, Node, SequenceNode
 from ..core.documents import DocumentKind, describe_problem
 from ..core.errors import BadDataError
 from ..core.units import KIB
-from .parts import PolicyModel
+from .parts import SettingsModel
 from .settings import Settings
 
 POLICY_FILE_NAME = "compression-advisor.yaml"
@@ -87,8 +87,10 @@ def _policy_files(project_dir: Path) -> Iterator[Path]:
     return (file for file in files if os.path.lexists(file))  # a broken link is read
 
 
-def parse_policy(content: bytes, *, where: str, folder: Path | None = None) -> Settings:
-    """Return the policy that a file's content is; an empty one has all defaults.
+def parse_settings(
+    content: bytes, *, where: str, folder: Path | None = None
+) -> Settings:
+    """Return the settings that a policy file has; an empty one has all defaults.
 
     :param folder: that files are relative to; that of the process by default.
     :raises BadDataError: if it is no policy, one of another version, or one that
@@ -150,13 +152,13 @@ def _unknown_key(loc: Sequence[int | str]) -> str:
     return message
 
 
-def _paths(model: type[PolicyModel], prefix: str = "") -> Iterator[str]:
+def _paths(model: type[SettingsModel], prefix: str = "") -> Iterator[str]:
     """Yield all keys, such as ``record.app``, those with others below them last."""
     for field in model.model_fields.values():
         pending: list[object] = [field.annotation]
         while pending:
             each = pending.pop()
             pending += get_args(each)
-            if isinstance(each, type) and issubclass(each, PolicyModel):
+            if isinstance(each, type) and issubclass(each, SettingsModel):
                 yield from _paths(each, f"{prefix}{field.alias}.")
         yield f"{prefix}{field.alias}"

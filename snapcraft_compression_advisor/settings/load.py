@@ -18,8 +18,8 @@ from ..core.errors import BadDataError, UsageError
 from ..devices.builtin_devices import default_devices, find_device
 from ..devices.builtin_kernels import with_kernels
 from ..devices.device import DeviceProfile
-from .file import POLICY, describe_setting, parse_policy
-from .parts import PolicyModel
+from .file import POLICY, describe_setting, parse_settings
+from .parts import SettingsModel
 from .settings import Settings, contradictions
 
 if TYPE_CHECKING:
@@ -41,29 +41,29 @@ SETTINGS = tuple(
 )
 """Names of all settings, the same wherever one is set."""
 
-_Model = TypeVar("_Model", bound=PolicyModel)
+_Model = TypeVar("_Model", bound=SettingsModel)
 
 
-def read_policy(path: Path) -> Settings:
+def read_settings_file(path: Path) -> Settings:
     """Read a policy file; files that it names become relative to the process.
 
     :raises AdvisorError: if it can't be read, or isn't a policy.
     """
-    return parse_policy(POLICY.read(path), where=str(path), folder=path.parent)
+    return parse_settings(POLICY.read(path), where=str(path), folder=path.parent)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedSettings:
-    """What is asked of a payload, files read.
+    """Settings, with the files read that they name.
 
     :param policy_path: the file that names the apps, for errors, if one does.
-    :param devices: that the policy names, those of its budgets included.
+    :param devices: that they name, those of its budgets included.
     """
 
-    policy: Settings
-    policy_path: str | None
+    settings: Settings
+    policy_path: str | None = None
     devices: tuple[DeviceProfile, ...]
-    profiles: tuple[LaunchProfile, ...]
+    profiles: tuple[LaunchProfile, ...] = ()
 
 
 def load_settings(
@@ -76,41 +76,41 @@ def load_settings(
 ) -> LoadedSettings:
     """Read the file with settings, and what all settings name.
 
-    :param above: policy that precedes the file, such as that of options.
-    :param below: policy that it precedes.
+    :param above: those that precede the file, such as options.
+    :param below: those that it precedes.
     :param check_rules: refuses selectors that select no rule.
     :param narrow: whether options may leave out apps and devices that have a budget,
         which then doesn't count.
     :raises AdvisorError: if a file can't be read or isn't what it should be, or
-        policies contradict each other.
+        settings contradict each other.
     """
     from_file = Settings()
     if file is not None:
-        from_file = read_policy(file)
+        from_file = read_settings_file(file)
         selectors = (*from_file.select, *from_file.ignore, *from_file.severity)
         check_rules(selectors, where=str(file))
-    policy = reduce(overlay, (below or Settings(), from_file, above))
-    for problem in () if narrow else contradictions(policy):
+    settings = reduce(overlay, (below or Settings(), from_file, above))
+    for problem in () if narrow else contradictions(settings):
         message = f"The settings contradict each other: {problem}"
         raise UsageError(message, resolution="Change one of them.")
     set_above = above.model_fields_set
     narrowed = narrow and "devices" in set_above
     try:
-        devices = _devices(policy, () if narrowed else policy.max_cold_start)
+        devices = _devices(settings, () if narrowed else settings.max_cold_start)
     except UsageError as error:
         if file is None or "devices" in set_above:
             raise
         message = f"{file}: {error}"  # a name in the file, not an argument
         raise BadDataError(message, resolution=error.resolution) from error
     profiles: tuple[LaunchProfile, ...] = ()
-    if policy.launch_profile:
+    if settings.launch_profile:
         # Few projects have recorded a launch.
         from ..launch.profile import read_profile
 
-        profiles = tuple(read_profile(Path(each)) for each in policy.launch_profile)
+        profiles = tuple(read_profile(Path(each)) for each in settings.launch_profile)
     is_of_file = file is not None and "apps" not in set_above
     return LoadedSettings(
-        policy=policy,
+        settings=settings,
         policy_path=str(file) if is_of_file else None,
         devices=devices,
         profiles=profiles,
@@ -118,48 +118,48 @@ def load_settings(
 
 
 def overlay(below: _Model, above: _Model) -> _Model:
-    """Return a policy with what another one sets in its place, key by key.
+    """Return settings with what others set in their place, key by key.
 
-    What it ignores comes on top of what the other one does.
+    What these ignore comes on top of what the others do.
     """
     changed: dict[str, object] = {}
     for name in above.model_fields_set:
         value, covered = getattr(above, name), getattr(below, name)
-        if isinstance(value, PolicyModel) and isinstance(covered, PolicyModel):
+        if isinstance(value, SettingsModel) and isinstance(covered, SettingsModel):
             value = overlay(covered, value)
         changed[name] = (*covered, *value) if name == "ignore" else value
     return below.model_copy(update=changed)
 
 
-def _devices(policy: Settings, budgets: Iterable[str]) -> tuple[DeviceProfile, ...]:
-    """Return the devices that the policy names, and those that only budgets name."""
+def _devices(settings: Settings, budgets: Iterable[str]) -> tuple[DeviceProfile, ...]:
+    """Return the devices that settings name, and those that only budgets name."""
     devices = default_devices()
-    if policy.devices:
+    if settings.devices:
         # Reads files: only if devices are named.
         from ..devices.device_file import choose_devices
 
-        devices = choose_devices(tuple(policy.devices))
+        devices = choose_devices(tuple(settings.devices))
     names = {device.name for device in devices}
     lacking = [name for name in budgets if name not in names]
-    if lacking and policy.devices:
+    if lacking and settings.devices:
         first, known = lacking[0], ", ".join(sorted(names))
         message = f"Device {first!r} has a budget, but isn't one of the devices named"
         resolution = f"Add it, or remove the budget. Devices: {known}."
         raise UsageError(message, resolution=resolution)
-    kept = {*policy.max_cold_start}
-    if isinstance(policy.devices, Mapping):  # shares are of these, on average
+    kept = {*settings.max_cold_start}
+    if isinstance(settings.devices, Mapping):  # shares are of these, on average
         kept |= names
     devices = (*devices, *map(find_device, lacking))
-    return with_kernels(devices, policy.kernels, kept=kept)
+    return with_kernels(devices, settings.kernels, kept=kept)
 
 
-def part_policy(
+def part_settings(
     properties: Mapping[str, object],
     label: Callable[[str], str] = str,
     *,
     folder: Path | None = None,
 ) -> Settings:
-    """Return the policy that a part of the plugin ``compression-advisor`` has.
+    """Return the settings that a part of the plugin ``compression-advisor`` has.
 
     :param label: returns what errors call a property.
     :param folder: that files are relative to.
@@ -174,13 +174,13 @@ def part_policy(
     return reduce(overlay, settings, Settings())
 
 
-def plugin_policy(
+def plugin_settings(
     parts: Mapping[str, Mapping[str, object]],
     find_key: Callable[[str, str], str],
     *,
     folder: Path,
 ) -> Settings:
-    """Return the policy of the plugin's part.
+    """Return the settings of the plugin's part.
 
     :param folder: that files are relative to.
     :param find_key: returns where a part's key stands, as ``FILE:LINE: ``, for errors.
@@ -193,22 +193,22 @@ def plugin_policy(
     if not ours:
         return Settings()
     (name,) = ours
-    return part_policy(
+    return part_settings(
         parts[name],
         lambda key: f"{find_key(name, key)}{key} of part {name}",
         folder=folder,
     )
 
 
-def environment_policy(environment: Mapping[str, str], *, folder: Path) -> Settings:
-    """Return the policy that ``SNAPCRAFT_COMPRESSION_ADVISOR_*`` has.
+def environment_settings(environment: Mapping[str, str], *, folder: Path) -> Settings:
+    """Return the settings that ``SNAPCRAFT_COMPRESSION_ADVISOR_*`` have.
 
     Their values are written as in the file. An empty variable counts as unset.
 
     :param folder: that files are relative to.
     :raises BadDataError: if one is broken or unknown.
     """
-    policy = Settings()
+    settings = Settings()
     for variable, text in sorted(environment.items()):
         if not variable.startswith(ENVIRONMENT_PREFIX) or not text:
             continue
@@ -216,14 +216,14 @@ def environment_policy(environment: Mapping[str, str], *, folder: Path) -> Setti
             key = variable.removeprefix(ENVIRONMENT_PREFIX).lower().replace("_", "-")
             value = POLICY.load_yaml(text.encode(), where=variable)
             made = setting(key, value, label=variable, folder=folder)
-            policy = overlay(policy, made)
-    return policy
+            settings = overlay(settings, made)
+    return settings
 
 
 def setting(
     key: str, value: object, *, label: str, folder: Path | None = None
 ) -> Settings:
-    """Return the policy that a single setting makes.
+    """Return the settings that a single one makes.
 
     :param label: what errors call it.
     :param folder: that files are relative to; that of the process by default.

@@ -87,7 +87,7 @@ ColdStarts = Annotated[
 class Option(NamedTuple):
     """The option of a command line that sets a key.
 
-    :ivar unset: value if neither it nor the policy is set.
+    :ivar unset: value if neither it nor the key is set.
     """
 
     usage: str
@@ -95,12 +95,12 @@ class Option(NamedTuple):
 
 
 def key(text: str, default: object = None, **more: Any) -> Any:  # noqa: ANN401 # as pydantic's Field
-    """Return a key of the policy."""
+    """Return a key of the settings."""
     return pydantic.Field(default=default, description=text, **more)
 
 
-class PolicyModel(pydantic.BaseModel):
-    """A part of the policy: keys with hyphens, none unknown."""
+class SettingsModel(pydantic.BaseModel):
+    """A part of the settings: keys with hyphens, none unknown."""
 
     model_config = pydantic.ConfigDict(
         defer_build=True,  # most runs need few of them
@@ -111,7 +111,7 @@ class PolicyModel(pydantic.BaseModel):
     )
 
 
-class ComponentSettings(PolicyModel):
+class ComponentSettings(SettingsModel):
     """What is known of one of the snap's components."""
 
     read: Literal["all", "none"] | None = key(
@@ -120,7 +120,7 @@ class ComponentSettings(PolicyModel):
     )
 
 
-class Target(PolicyModel):
+class Target(SettingsModel):
     """A kind of system that the snap has to run on."""
 
     name: Text | None = key("for messages")
@@ -145,7 +145,7 @@ class Target(PolicyModel):
         return self.name or (f"kernel {self.kernel}" if self.kernel else "the target")
 
 
-class Recording(PolicyModel):
+class Recording(SettingsModel):
     """A launch to record instead of guessing it, which runs the payload's program."""
 
     app: Text | None = key("the app to start (default: the first target app)")
@@ -171,7 +171,7 @@ Recordings = Annotated[
 ]
 
 
-class RefreshSettings(PolicyModel):
+class RefreshSettings(SettingsModel):
     """What refreshes bring to a user's device."""
 
     per_month: Count = key("how many refreshes a user gets in a month", ...)

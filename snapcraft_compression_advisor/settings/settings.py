@@ -16,11 +16,11 @@ from .parts import (
     Files,
     Option,
     PackMode,
-    PolicyModel,
     Recordings,
     RefreshSettings,
     RulePrefix,
     Selectors,
+    SettingsModel,
     SeverityName,
     Target,
     Texts,
@@ -47,7 +47,7 @@ man-computer conversational transactions, AFIPS 1968)."""
 _DEFAULTS = Policy()
 
 
-class Settings(PolicyModel):
+class Settings(SettingsModel):
     """The settings of a project, version 1: the one table of them.
 
     Each has one name: that of the key in ``compression-advisor.yaml``, of the part's
@@ -234,23 +234,23 @@ class Settings(PolicyModel):
         return self
 
 
-def contradictions(policy: Settings) -> list[str]:
+def contradictions(settings: Settings) -> list[str]:
     """Return the settings that can't hold at once, in sentences."""
-    both = [each for each in policy.select if each in policy.ignore]
+    both = [each for each in settings.select if each in settings.ignore]
     found = [f"{each!r} is both selected and ignored" for each in both]
     for rule, budget, name in (
-        ("SCA201", policy.max_cold_start, "max-cold-start"),
-        ("SCA301", policy.max_image_size, "max-image-size"),
-        ("SCA602", policy.max_image_growth, "max-image-growth"),
-        ("SCA603", policy.max_refresh_size, "max-refresh-size"),
+        ("SCA201", settings.max_cold_start, "max-cold-start"),
+        ("SCA301", settings.max_image_size, "max-image-size"),
+        ("SCA602", settings.max_image_growth, "max-image-growth"),
+        ("SCA603", settings.max_refresh_size, "max-refresh-size"),
     ):
-        ignored = [each for each in policy.ignore if rule.startswith(each)]
+        ignored = [each for each in settings.ignore if rule.startswith(each)]
         if budget and ignored:
             found.append(f"{name!r} is set, but {ignored[0]!r} is ignored")
-    for device, by_app in policy.max_cold_start.items():
+    for device, by_app in settings.max_cold_start.items():
         found += [
             f"app {app!r} has a budget on {device!r}, but isn't one of 'apps'"
-            for app in (by_app if isinstance(by_app, dict) and policy.apps else ())
-            if app not in policy.apps
+            for app in (by_app if isinstance(by_app, dict) and settings.apps else ())
+            if app not in settings.apps
         ]
     return found

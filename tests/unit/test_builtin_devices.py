@@ -220,11 +220,11 @@ def test_device_that_was_chosen_with_a_kernel_keeps_it() -> None:
 def _load(tmp_path: Path, text: str) -> list[str]:
     file = tmp_path / "compression-advisor.yaml"
     file.write_text(text, encoding="utf-8")
-    settings = load_settings(
+    loaded = load_settings(
         file, Settings(), check_rules=partial(check_selectors, rules=ALL_RULES)
     )
-    names = [device.name for device in settings.devices]
-    settings.policy.to_policy(names)
+    names = [device.name for device in loaded.devices]
+    loaded.settings.to_policy(names)
     return names
 
 

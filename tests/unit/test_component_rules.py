@@ -10,11 +10,12 @@ from lint_contexts import edited, fix_of, found_by, make_context, make_project
 from payloads import MemoryPayload, make_payload
 from snapcraft_compression_advisor.advice.evidence import Policy, Saving
 from snapcraft_compression_advisor.advice.recommendation import recommend
+from snapcraft_compression_advisor.analysis import analysis_request
 from snapcraft_compression_advisor.cli.subject import find_project
 from snapcraft_compression_advisor.core.errors import BadDataError, UsageError
 from snapcraft_compression_advisor.core.units import Interval
-from snapcraft_compression_advisor.lint.lint import lint_payload
-from snapcraft_compression_advisor.lint.request import LintRequest, analysis_request
+from snapcraft_compression_advisor.launches import Surroundings
+from snapcraft_compression_advisor.lint.lint import LintRequest, lint_payload
 from snapcraft_compression_advisor.lint.rule import Context
 from snapcraft_compression_advisor.lint.rules.budgets import image_size_budget
 from snapcraft_compression_advisor.lint.rules.compression import lzo_gains_nothing
@@ -24,6 +25,7 @@ from snapcraft_compression_advisor.project.project_file import (
     ProjectFile,
     project_of_component,
 )
+from snapcraft_compression_advisor.settings.load import LoadedSettings
 from snapcraft_compression_advisor.settings.settings import Settings
 
 TEXT = """\
@@ -113,7 +115,7 @@ def test_nothing_is_said_of_a_snaps_missing_key() -> None:
 
 def test_the_budget_is_the_snaps() -> None:
     policy = Settings.model_validate({"max-image-size": "17kB"})
-    context = replace(context_of(None), policy=policy)
+    context = replace(context_of(None), settings=policy)
     assert not found_by(image_size_budget, context)
     snap = replace(context, snap=make_payload({}).snap)
     assert found_by(image_size_budget, snap)
@@ -127,8 +129,12 @@ def test_apps_and_budgets_of_the_snap_do_not_reach_its_component() -> None:
             "max-cold-start": {"nvme-laptop": {"hello": "1s"}},
         }
     )
-    request = LintRequest(policy=policy, devices=())
-    found = analysis_request(component(), request, seen_by("noise"))
+    found = analysis_request(
+        component(),
+        LoadedSettings(settings=policy, devices=()),
+        Surroundings(),
+        declared=seen_by("noise").effective,
+    )
     assert (found.apps, found.profiles) == ((), ())
     assert found.declared_compression == "xz"
 
@@ -136,10 +142,9 @@ def test_apps_and_budgets_of_the_snap_do_not_reach_its_component() -> None:
 def test_a_built_components_codec_is_its_own() -> None:
     built = component()
     built.kind = "snap"
-    request = LintRequest(policy=Settings(), devices=())
-    assert analysis_request(built, request, seen_by("texts")).declared_compression is (
-        None
-    )
+    loaded = LoadedSettings(settings=Settings(), devices=())
+    found = analysis_request(built, loaded, Surroundings(), declared="lzo")
+    assert found.declared_compression is None
 
 
 @pytest.mark.parametrize(
@@ -152,15 +157,15 @@ def test_a_built_components_codec_is_its_own() -> None:
 def test_an_unknown_app_is_bad_data_in_a_policy_and_bad_usage_in_an_option(
     policy_path: str | None, kind: type[Exception], said: str
 ) -> None:
-    request = LintRequest(
-        policy=Settings.model_validate({"apps": "nobody"}),
+    loaded = LoadedSettings(
+        settings=Settings.model_validate({"apps": "nobody"}),
         policy_path=policy_path,
         devices=(),
     )
     with pytest.raises(kind) as raised:
         lint_payload(
             make_payload({"bin/x": b""}),
-            request,
+            LintRequest(loaded=loaded),
             path="prime",
             project=None,
             progress=lambda _: None,
@@ -215,6 +220,6 @@ def test_an_unknown_reader_decides_only_what_is_the_same_for_all_and_none(
 def test_the_policy_says_what_is_read_of_a_component(read: str | None) -> None:
     components = {"texts": {"read": read}} if read else {}
     policy = Settings.model_validate({"components": components})
-    request = LintRequest(policy=policy, devices=())
-    found = analysis_request(component(), request, None)
+    loaded = LoadedSettings(settings=policy, devices=())
+    found = analysis_request(component(), loaded, Surroundings())
     assert found.component_read == read

@@ -15,7 +15,7 @@ from snapcraft_compression_advisor.advice.recommendation import (
     Recommendation,
     recommend,
 )
-from snapcraft_compression_advisor.cli.policy_options import policy_options
+from snapcraft_compression_advisor.cli.settings_options import given_settings
 from snapcraft_compression_advisor.core.errors import BadDataError, UsageError
 from snapcraft_compression_advisor.core.units import Interval, combined
 from snapcraft_compression_advisor.launch.combining import (
@@ -30,9 +30,9 @@ from snapcraft_compression_advisor.launch.model import (
 )
 from snapcraft_compression_advisor.settings.load import (
     LoadedSettings,
-    environment_policy,
+    environment_settings,
     load_settings,
-    read_policy,
+    read_settings_file,
 )
 from snapcraft_compression_advisor.settings.quantities import parse_devices
 from snapcraft_compression_advisor.settings.settings import Settings
@@ -218,21 +218,23 @@ def load(folder: Path, text: str = "", **environment: str) -> LoadedSettings:
     variables = {f"{PREFIX}{name}": value for name, value in environment.items()}
     return load_settings(
         path,
-        environment_policy(variables, folder=folder),
+        environment_settings(variables, folder=folder),
         check_rules=lambda _texts, where: None,  # noqa: ARG005 # called by its name
     )
 
 
 def test_file_and_environment_give_shares(tmp_path: Path) -> None:
-    settings = load(tmp_path, "devices: {hdd-laptop: 1, nvme-laptop: 3}")
-    names = [device.name for device in settings.devices]
-    policy = settings.policy.to_policy(names)
+    loaded = load(tmp_path, "devices: {hdd-laptop: 1, nvme-laptop: 3}")
+    names = [device.name for device in loaded.devices]
+    policy = loaded.settings.to_policy(names)
     assert policy.device_shares == {"hdd-laptop": 0.25, "nvme-laptop": 0.75}
     above = load(
         tmp_path, "devices: {hdd-laptop: 1}", DEVICES="{sbc-emmc: 1, hdd-laptop: 1}"
     )
-    assert above.policy.devices == {"sbc-emmc": 1, "hdd-laptop": 1}
-    assert load(tmp_path, "devices: {hdd-laptop: 1}", DEVICES="sbc-emmc").policy.devices
+    assert above.settings.devices == {"sbc-emmc": 1, "hdd-laptop": 1}
+    assert load(
+        tmp_path, "devices: {hdd-laptop: 1}", DEVICES="sbc-emmc"
+    ).settings.devices
 
 
 def test_unknown_device_with_a_share_is_named_with_its_file(tmp_path: Path) -> None:
@@ -245,14 +247,14 @@ def test_files_with_shares_are_beside_the_policy(tmp_path: Path) -> None:
     path = tmp_path / "compression-advisor.yaml"
     path.write_text("devices: {./kiosk.yaml: 1, hdd-laptop: 3}")
     kiosk = str(tmp_path / "kiosk.yaml")
-    assert read_policy(path).devices == {kiosk: 1, "hdd-laptop": 3}
+    assert read_settings_file(path).devices == {kiosk: 1, "hdd-laptop": 3}
     path.write_text("devices: {./kiosk.yaml: 1, kiosk.yaml: 2}")
     with pytest.raises(BadDataError, match="each device has one share"):
-        read_policy(path)
+        read_settings_file(path)
 
 
 def options(*devices: str) -> Settings:
-    return policy_options(
+    return given_settings(
         argparse.Namespace(
             app=[],
             device=list(devices),

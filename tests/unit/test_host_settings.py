@@ -19,7 +19,7 @@ from snapcraft_compression_advisor.settings.file import (
     POLICY_FILE_NAMES,
     POLICY_FOLDERS,
     ignored_policy_files,
-    parse_policy,
+    parse_settings,
 )
 from snapcraft_compression_advisor.settings.load import (
     ENVIRONMENT_PREFIX,
@@ -50,10 +50,10 @@ def read(
 
 
 def test_without_any_the_advisor_advises(tmp_path: Path) -> None:
-    settings = read(tmp_path)
-    assert settings.policy.mode == "advise"
-    assert [device.name for device in settings.devices] == ["nvme-laptop", "hdd-laptop"]
-    assert settings.profiles == ()
+    loaded = read(tmp_path)
+    assert loaded.settings.mode == "advise"
+    assert [device.name for device in loaded.devices] == ["nvme-laptop", "hdd-laptop"]
+    assert loaded.profiles == ()
 
 
 @pytest.mark.parametrize(
@@ -64,9 +64,9 @@ def test_the_file_is_in_the_project_or_beside_its_snapcraft_yaml(
     tmp_path: Path, place: str, name: str
 ) -> None:
     fill(tmp_path / place, {name: "mode: enforce\nreport: advice.txt\n"})
-    settings = read_settings(tmp_path, {}, {})
-    assert settings.policy.mode == "enforce"
-    assert settings.policy.report == str(tmp_path / place / "advice.txt")
+    loaded = read_settings(tmp_path, {}, {})
+    assert loaded.settings.mode == "enforce"
+    assert loaded.settings.report == str(tmp_path / place / "advice.txt")
 
 
 def test_two_files_are_an_error(tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ def test_what_a_pack_does_not_read_is_one_warning(
     elsewhere = {"config/compression-advisor.yml": "mode: enforce\n"}
     fill(tmp_path, {"snap/snapcraft.yaml": "", **elsewhere})
     advisor = Advisor(project_dir=tmp_path)
-    assert [advisor.settings.policy.mode for _ in range(2)] == ["advise"] * 2
+    assert [advisor.loaded.settings.mode for _ in range(2)] == ["advise"] * 2
     said = [each.args[1] for each in emitter.interactions if each.args[0] == "progress"]
     (warning,) = said
     assert "compression advisor: config/compression-advisor.yml isn't read" in warning
@@ -144,15 +144,15 @@ def test_the_file_goes_before_the_part_and_the_environment_before_both(
     tmp_path: Path,
 ) -> None:
     part = {"compression-advisor-mode": "apply"}
-    assert read(tmp_path, part=part).policy.mode == "apply"
+    assert read(tmp_path, part=part).settings.mode == "apply"
     file = "mode: write"
-    assert read(tmp_path, part=part, file=file).policy.mode == "write"
-    settings = read(tmp_path, part=part, file=file, MODE="advise")
-    assert settings.policy.mode == "advise"
+    assert read(tmp_path, part=part, file=file).settings.mode == "write"
+    loaded = read(tmp_path, part=part, file=file, MODE="advise")
+    assert loaded.settings.mode == "advise"
 
 
 def test_sources_are_laid_over_each_other_key_by_key(tmp_path: Path) -> None:
-    settings = read(
+    loaded = read(
         tmp_path,
         part={
             "compression-advisor-min-saving": "2s",
@@ -161,17 +161,17 @@ def test_sources_are_laid_over_each_other_key_by_key(tmp_path: Path) -> None:
         file="min-saving: 1s\nmax-launches: 7\nreport: a.json\n",
         MODE="apply",
     )
-    policy = settings.policy.to_policy()
+    policy = loaded.settings.to_policy()
     assert policy.min_saving_s == 1
     assert policy.max_growth_share == 0.05
     assert policy.max_launches == 7
-    assert settings.policy.mode == "apply"
-    assert settings.policy.report == str(tmp_path / "a.json")
+    assert loaded.settings.mode == "apply"
+    assert loaded.settings.report == str(tmp_path / "a.json")
 
 
 def test_every_variable_has_its_place(tmp_path: Path) -> None:
     (tmp_path / "launch.json").write_text(PROFILE)
-    settings = read(
+    loaded = read(
         tmp_path,
         MODE="write",
         OVERRIDE_DECLARED="true",
@@ -183,23 +183,23 @@ def test_every_variable_has_its_place(tmp_path: Path) -> None:
         MAX_COLD_START="{hdd-laptop: 2s, nvme-laptop: 1s}",
         REPORT="advice.txt",
     )
-    assert settings.policy.override_declared
-    assert settings.policy.apps == ("hello", "other")
-    assert settings.policy.max_cold_start == {"hdd-laptop": 2, "nvme-laptop": 1}
-    assert settings.policy.to_policy().min_saving_s == 0.5
-    assert [device.name for device in settings.devices] == ["hdd-laptop", "nvme-laptop"]
+    assert loaded.settings.override_declared
+    assert loaded.settings.apps == ("hello", "other")
+    assert loaded.settings.max_cold_start == {"hdd-laptop": 2, "nvme-laptop": 1}
+    assert loaded.settings.to_policy().min_saving_s == 0.5
+    assert [device.name for device in loaded.devices] == ["hdd-laptop", "nvme-laptop"]
 
 
 def test_an_empty_variable_and_that_for_instances_are_no_settings(
     tmp_path: Path,
 ) -> None:
-    settings = read(tmp_path, MODE="", INSTANCE_PATH="/somewhere")
-    assert settings.policy.mode == "advise"
+    loaded = read(tmp_path, MODE="", INSTANCE_PATH="/somewhere")
+    assert loaded.settings.mode == "advise"
 
 
 def test_a_device_that_only_a_budget_names_is_estimated_for(tmp_path: Path) -> None:
-    settings = read(tmp_path, MAX_COLD_START="{sata-ssd-laptop: 2s}")
-    assert "sata-ssd-laptop" in [device.name for device in settings.devices]
+    loaded = read(tmp_path, MAX_COLD_START="{sata-ssd-laptop: 2s}")
+    assert "sata-ssd-laptop" in [device.name for device in loaded.devices]
 
 
 @pytest.mark.parametrize(
@@ -260,14 +260,14 @@ def test_two_parts_with_settings_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_value_set_to_the_default_covers_what_is_below() -> None:
-    below = parse_policy(b"mode: apply", where="below")
-    above = parse_policy(b"mode: advise", where="above")
+    below = parse_settings(b"mode: apply", where="below")
+    above = parse_settings(b"mode: advise", where="above")
     assert overlay(below, above).mode == "advise"
 
 
 def test_what_two_sources_ignore_adds_up() -> None:
-    below = parse_policy(b"ignore: [SCA101]", where="below")
-    above = parse_policy(b"ignore: [SCA102]", where="above")
+    below = parse_settings(b"ignore: [SCA101]", where="below")
+    above = parse_settings(b"ignore: [SCA102]", where="above")
     assert overlay(below, above).ignore == ("SCA101", "SCA102")
 
 

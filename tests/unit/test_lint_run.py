@@ -17,7 +17,7 @@ from snapcraft_compression_advisor.lint.finding import (
     LintReport,
     Location,
 )
-from snapcraft_compression_advisor.lint.request import LintRequest
+from snapcraft_compression_advisor.lint.lint import LintRequest
 from snapcraft_compression_advisor.lint.rule import Rule
 from snapcraft_compression_advisor.lint.rules import ALL_RULES
 from snapcraft_compression_advisor.lint.run import (
@@ -29,9 +29,10 @@ from snapcraft_compression_advisor.lint.run import (
 )
 from snapcraft_compression_advisor.project.edit import plan_edit
 from snapcraft_compression_advisor.project.project_file import read_project
+from snapcraft_compression_advisor.settings.load import LoadedSettings
 from snapcraft_compression_advisor.settings.settings import Settings
 
-REQUEST = LintRequest(policy=Settings(), devices=())
+REQUEST = LintRequest(loaded=LoadedSettings(settings=Settings(), devices=()))
 
 
 def test_payloads_that_cannot_be_read_are_outcomes_with_a_status(
@@ -233,7 +234,7 @@ def test_all_findings_on_a_project_are_fixed_at_once(tmp_path: Path) -> None:
     text = "name: x\nbase: core24\ncomponents:\n  c:\n    type: standard\n"
     path.write_text(text)
     context = make_context(saves=MUCH, project=read_project(path, text.encode()))
-    findings = run_rules(context, ALL_RULES, make_selection(context.policy))
+    findings = run_rules(context, ALL_RULES, make_selection(context.settings))
     fixed = apply_fixes(report(findings))
     assert not {"SCA101", "SCA103"} & set(left(fixed))
     assert path.read_text() == (

@@ -93,9 +93,9 @@ def test_its_settings_hold(name: str) -> None:
     folder = EXAMPLES / name
     written = (folder / "snap" / "snapcraft.yaml").read_text()
     parts = raw_parts(YAML(typ="safe", pure=True).load(written))
-    settings = read_settings(folder, parts, {})
-    assert settings.policy.mode == MODES[name]
-    assert [profile.app for profile in settings.profiles] == ["hello"]
+    loaded = read_settings(folder, parts, {})
+    assert loaded.settings.mode == MODES[name]
+    assert [profile.app for profile in loaded.profiles] == ["hello"]
 
 
 @pytest.mark.parametrize("name", MODES)
@@ -109,7 +109,7 @@ def test_its_launch_reads_what_the_build_makes() -> None:
     written = (EXAMPLES / "advise" / "snap" / "snapcraft.yaml").read_text()
     found = re.search(r"i\+\+ < (\d+)\) printf \"%0(\d)d\\n", written)
     assert found is not None
-    settings = read_settings(EXAMPLES / "advise", {}, {})
-    (file,) = settings.profiles[0].files
+    loaded = read_settings(EXAMPLES / "advise", {}, {})
+    (file,) = loaded.profiles[0].files
     lines, digits = map(int, found.groups())
     assert (file.path, file.size) == ("share/numbers", lines * (digits + 1))

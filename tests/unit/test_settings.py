@@ -13,17 +13,17 @@ from hypothesis import strategies as st
 
 from snapcraft_compression_advisor.cli.commands import add_arguments
 from snapcraft_compression_advisor.cli.listings import schema_of
-from snapcraft_compression_advisor.cli.policy_options import (
+from snapcraft_compression_advisor.cli.settings_options import (
     ADVICE_ARGUMENTS,
-    policy_options,
+    given_settings,
 )
 from snapcraft_compression_advisor.core.errors import (
     BadDataError,
     NoInputError,
     UsageError,
 )
-from snapcraft_compression_advisor.settings.file import POLICY, parse_policy
-from snapcraft_compression_advisor.settings.load import read_policy
+from snapcraft_compression_advisor.settings.file import POLICY, parse_settings
+from snapcraft_compression_advisor.settings.load import read_settings_file
 from snapcraft_compression_advisor.settings.quantities import BYTES, SECONDS
 from snapcraft_compression_advisor.settings.settings import Settings
 
@@ -53,7 +53,7 @@ DAILY = "per-month: 2, cold-launches-per-day: 1"
 
 def parse(text: bytes | str) -> Settings:
     content = text.encode() if isinstance(text, str) else text
-    return parse_policy(content, where="policy.yaml")
+    return parse_settings(content, where="policy.yaml")
 
 
 def test_every_key_is_read() -> None:
@@ -173,16 +173,16 @@ def test_another_version_is_refused_before_its_keys(version: str) -> None:
 def test_files_are_beside_the_policy(tmp_path: Path) -> None:
     path = tmp_path / "compression-advisor.yaml"
     path.write_bytes(FULL)
-    policy = read_policy(path)
+    policy = read_settings_file(path)
     assert policy.launch_profile == (str(tmp_path / "launch.json"),)
     assert policy.devices == ("nvme-laptop", "hdd-laptop", str(tmp_path / "mine.yaml"))
 
 
 def test_unreadable_and_huge_files_are_errors(tmp_path: Path) -> None:
     with pytest.raises(NoInputError, match="No such file"):
-        read_policy(tmp_path / "no.yaml")
+        read_settings_file(tmp_path / "no.yaml")
     with pytest.raises(NoInputError, match="Is a directory"):
-        read_policy(tmp_path)
+        read_settings_file(tmp_path)
     with pytest.raises(BadDataError, match="more than 64 KiB"):
         parse(b"#" * (POLICY.max_bytes + 1))
 
@@ -235,12 +235,12 @@ def test_options_are_spelt_as_in_the_policy(
     add_arguments(parser, ADVICE_ARGUMENTS)
     name = key.replace("-", "_")
     for spelling in spellings:
-        given = getattr(policy_options(parser.parse_args([option, spelling])), name)
+        given = getattr(given_settings(parser.parse_args([option, spelling])), name)
         for text in (spelling, repr(spelling)):  # as a number, and as a text
             read = getattr(parse(f"{key}: {text}"), name)
             assert given == read == pytest.approx(value)
     with pytest.raises(UsageError, match=f"argument {option}: 'plenty' isn't a"):
-        policy_options(parser.parse_args([option, "plenty"]))
+        given_settings(parser.parse_args([option, "plenty"]))
 
 
 def test_schema_takes_what_the_model_takes() -> None:

@@ -316,7 +316,7 @@ def test_nothing_is_said_of_sizes_that_are_not_known() -> None:
 
 def test_ignored_files_do_not_count() -> None:
     chosen = make_selection(
-        context(None, ignore=["SCA105:media/film"], select=["SCA105"]).policy
+        context(None, ignore=["SCA105:media/film"], select=["SCA105"]).settings
     )
     (finding,) = run_rules(context(stored()), [incompressible_payload], chosen)
     assert finding.files == ("media/song",)

@@ -28,7 +28,7 @@ def _unknown_starts(context: Context) -> str | None:
     if context.snap.type == COMPONENT_TYPE:
         return None
     known = {launch.launch_set.app for launch in context.analysis.launches}
-    for budget in context.policy.max_cold_start.values():
+    for budget in context.settings.max_cold_start.values():
         lacking = set(budget) - known if isinstance(budget, dict) else set()
         if lacking or not known:
             return f"no launch of {min(lacking, default='the snap')} is known"
@@ -39,14 +39,14 @@ def _unknown_starts(context: Context) -> str | None:
     id="SCA201",
     severity="error",
     blocked=_unknown_starts,
-    unasked=lambda context: None if context.policy.max_cold_start else NO_BUDGET,
+    unasked=lambda context: None if context.settings.max_cold_start else NO_BUDGET,
 )
 def cold_start_budget(rule: Rule, context: Context) -> Iterator[Finding]:
     """Yield a finding for each cold start that is over its budget, or may be."""
     codec = current_codec(context)
     for launch in context.analysis.launches:
         app = launch.launch_set.app
-        for device, budget in context.policy.max_cold_start.items():
+        for device, budget in context.settings.max_cold_start.items():
             limit_s = budget.get(app) if isinstance(budget, dict) else budget
             if limit_s is None or device not in launch.estimates:
                 continue
@@ -94,11 +94,11 @@ def _cold_start_message(
 @Rule(
     id="SCA301",
     severity="error",
-    unasked=lambda context: None if context.policy.max_image_size else NO_BUDGET,
+    unasked=lambda context: None if context.settings.max_image_size else NO_BUDGET,
 )
 def image_size_budget(rule: Rule, context: Context) -> Iterator[Finding]:
     """Yield a finding if the image is larger than its budget, or may be."""
-    limit = context.policy.max_image_size
+    limit = context.settings.max_image_size
     if limit is None or context.snap.type == COMPONENT_TYPE:
         return
     codec = current_codec(context)

@@ -32,10 +32,10 @@ def codec_not_in_kernel(rule: Rule, context: Context) -> Iterator[Finding]:
     codec = current_codec(context)
     lacking = [
         (each.label, False)
-        for each in context.policy.targets
+        for each in context.settings.targets
         if not target_has(each, codec)
     ]
-    if not context.policy.targets and not kernel_has(codec, OLDEST_KERNEL):
+    if not context.settings.targets and not kernel_has(codec, OLDEST_KERNEL):
         # No mainline kernel has a codec that isn't in the table.
         undecided = codec in FIRST_KERNEL
         undecided &= context.snap.base_name not in _OLDEST_BASES
@@ -45,7 +45,7 @@ def codec_not_in_kernel(rule: Rule, context: Context) -> Iterator[Finding]:
     known = f"since Linux {_version_text(since)}" if since else "in no mainline kernel"
     for target, undecided in lacking:
         verb = "may have to be mounted by" if undecided else "can't be mounted by"
-        origin: Origin = "declared" if context.policy.targets else "published"
+        origin: Origin = "declared" if context.settings.targets else "published"
         yield rule.finding(
             context,
             f"An image packed with {codec} {verb} {target}, which lacks {codec}.",
@@ -90,7 +90,9 @@ def codec_not_accepted(rule: Rule, context: Context) -> Iterator[Finding]:
     id="SCA108",
     severity="info",
     unasked=lambda context: (
-        None if context.policy.kernels else "compression-advisor.yaml names no kernels"
+        None
+        if context.settings.kernels
+        else "compression-advisor.yaml names no kernels"
     ),
 )
 def kernels_differ(rule: Rule, context: Context) -> Iterator[Finding]:

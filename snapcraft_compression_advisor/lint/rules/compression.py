@@ -36,7 +36,7 @@ _MANY_LAUNCHES = 1_000
 def lzo_would_gain(rule: Rule, context: Context) -> Iterator[Finding]:
     """Yield a finding if lzo makes launches faster and is worth its size."""
     if current_codec(context) != "lzo" and all(
-        target_has(target, "lzo") for target in context.policy.targets
+        target_has(target, "lzo") for target in context.settings.targets
     ):
         yield from _advised(rule, context, "lzo", _gain_message)
 
@@ -113,7 +113,7 @@ def say_reader(component: str) -> Fix:
 
 def _what_decides(context: Context) -> Fix | None:
     _, component = split_component_name(context.snap.name)
-    if component is not None and context.policy.read_of(component) is None:
+    if component is not None and context.settings.read_of(component) is None:
         return say_reader(component)
     return RECORD if context.analysis.launches and component is None else None
 

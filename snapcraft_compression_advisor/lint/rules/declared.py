@@ -61,7 +61,7 @@ def component_key(rule: Rule, context: Context) -> Iterator[Finding]:
     """Yield a finding for each component whose codec, inherited, is unsuitable."""
     project = context.project
     for name in project.inheriting if project else ():
-        read = context.policy.read_of(name)
+        read = context.settings.read_of(name)
         sizes = context.component_sizes.get(name)
         if project is None or (project.effective == "lzo") is (read == "all"):
             continue
@@ -150,7 +150,7 @@ def _component_evidence(name: str, sizes: ComponentSizes | None) -> Iterator[Evi
 
 def _nothing_declared(context: Context) -> str | None:
     built = context.analysis.payload.kind == "snap"
-    return no_project(context) if built and not context.policy.compression else None
+    return no_project(context) if built and not context.settings.compression else None
 
 
 @Rule(id="SCA106", severity="warning", unasked=_nothing_declared)
@@ -165,7 +165,7 @@ def compression_lost(rule: Rule, context: Context) -> Iterator[Finding]:
         source = f"extension {project.extension}"
     for where, wanted in (
         (source, in_project),
-        ("the policy", context.policy.compression),
+        ("the policy", context.settings.compression),
     ):
         if wanted is None or wanted == codec:
             continue

@@ -164,7 +164,7 @@ def _evidence(
 def launch_not_recorded(rule: Rule, context: Context) -> Iterator[Finding]:
     """Yield a finding for each required recording that wasn't made."""
     launches = context.analysis.launches
-    required = {each.app for each in context.policy.record if each.required}
+    required = {each.app for each in context.settings.record if each.required}
     for number, launch in enumerate(launches):
         app = launch.launch_set.app
         wanted = app in required or (None in required and number == 0)

@@ -37,7 +37,7 @@ def launch_slower(rule: Rule, context: Context) -> Iterator[Finding]:
     """Yield a finding for each launch that takes longer than in the baseline."""
     if context.baseline is None:
         return
-    limit_s = context.policy.max_launch_growth
+    limit_s = context.settings.max_launch_growth
     for change in launch_changes(context.baseline, figures_of(context.analysis)):
         if change.change_s.mid <= limit_s:
             continue
@@ -61,12 +61,13 @@ def launch_slower(rule: Rule, context: Context) -> Iterator[Finding]:
     id="SCA602",
     severity="error",
     unasked=lambda context: (
-        no_baseline(context) or (None if context.policy.max_image_growth else NO_BUDGET)
+        no_baseline(context)
+        or (None if context.settings.max_image_growth else NO_BUDGET)
     ),
 )
 def image_grown(rule: Rule, context: Context) -> Iterator[Finding]:
     """Yield a finding if the image grew by more than its budget."""
-    previous, budget = context.baseline, context.policy.max_image_growth
+    previous, budget = context.baseline, context.settings.max_image_growth
     if previous is None or budget is None:
         return
     now = figures_of(context.analysis)
@@ -111,12 +112,13 @@ def _no_delta(context: Context) -> str | None:
     id="SCA603",
     severity="error",
     unasked=lambda context: (
-        no_baseline(context) or (None if context.policy.max_refresh_size else NO_BUDGET)
+        no_baseline(context)
+        or (None if context.settings.max_refresh_size else NO_BUDGET)
     ),
 )
 def refresh_large(rule: Rule, context: Context) -> Iterator[Finding]:
     """Yield a finding if the delta is larger than its budget, or may be."""
-    baseline, budget = context.baseline, context.policy.max_refresh_size
+    baseline, budget = context.baseline, context.settings.max_refresh_size
     if baseline is None or budget is None:
         return
     delta = baseline.delta

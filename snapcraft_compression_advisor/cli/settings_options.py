@@ -1,4 +1,4 @@
-"""The options that set the policy, and those that record launches."""
+"""The options that are settings, and those that record launches."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Literal, get_args, get_origin
 from ..core.errors import BadDataError, UsageError
 from ..core.terminal import emit
 from ..launch.launch_set import select_apps
-from ..lint.request import LintRequest
 from ..payload.snap_yaml import COMPONENT_TYPE
 from ..payload.source import Payload
 from ..settings.file import POLICY_FILE_NAME
-from ..settings.load import load_settings, overlay, setting
+from ..settings.load import LoadedSettings, load_settings, overlay, setting
 from ..settings.parts import LAUNCH_TIMEOUT_S, Option, Recording
 from ..settings.quantities import SECONDS, event_text
 from ..settings.settings import Settings
@@ -62,12 +61,12 @@ RULE_ARGUMENTS: Arguments = {
 }
 
 
-def policy_options(parsed_args: argparse.Namespace) -> Settings:
-    """Return the policy that a command's options make, each checked as its key is.
+def given_settings(parsed_args: argparse.Namespace) -> Settings:
+    """Return the settings that a command's options make, each checked as its key is.
 
     :raises UsageError: if the value of one is broken, or a rule doesn't exist.
     """
-    policy = Settings()
+    settings = Settings()
     for key, option in _OPTIONS.items():
         flag = option.usage.split()[0]
         value = getattr(parsed_args, flag.strip("-").replace("-", "_"), None)
@@ -77,34 +76,29 @@ def policy_options(parsed_args: argparse.Namespace) -> Settings:
             continue
         try:
             made = setting(key.replace("_", "-"), value, label=f"argument {flag}")
-            policy = overlay(policy, made)
+            settings = overlay(settings, made)
         except BadDataError as error:
             raise UsageError(str(error), resolution="Correct it.") from error
     try:
-        _check_rules((*policy.select, *policy.ignore), where="--select, --ignore")
+        _check_rules((*settings.select, *settings.ignore), where="--select, --ignore")
     except BadDataError as error:  # an argument, not data
         raise UsageError(str(error), resolution=error.resolution) from error
-    return policy
+    return settings
 
 
-def lint_request(
+def read_settings(
     file: Path | None, options: Settings, *, narrow: bool = False
-) -> LintRequest:
-    """Return the request of a payload's check.
+) -> LoadedSettings:
+    """Return the settings of options and of a file, and say which that is.
 
     :param narrow: as for :func:`.load_settings`.
-    :raises AdvisorError: if the policy, or a file that it names, can't be read or isn't
-        what it should be; if options and policy contradict each other.
+    :raises AdvisorError: if the file, or one that it names, can't be read or isn't
+        what it should be; if options and file contradict each other.
     """
-    settings = load_settings(file, options, check_rules=_check_rules, narrow=narrow)
+    loaded = load_settings(file, options, check_rules=_check_rules, narrow=narrow)
     if file is not None:
-        emit.progress(f"Settings from {file}", permanent=True)
-    return LintRequest(
-        policy=settings.policy,
-        policy_path=settings.policy_path,
-        devices=settings.devices,
-        profiles=settings.profiles,
-    )
+        note(f"Settings from {file}")
+    return loaded
 
 
 def _check_rules(texts: Iterable[str], *, where: str) -> None:
@@ -168,49 +162,53 @@ def check_record_options(parsed_args: argparse.Namespace) -> None:
 
 
 def with_recordings(
-    payload: Payload, request: LintRequest, parsed_args: argparse.Namespace
-) -> LintRequest:
-    """Return a request with the launches that options or the policy ask to record.
+    payload: Payload, loaded: LoadedSettings, parsed_args: argparse.Namespace
+) -> LoadedSettings:
+    """Return settings with the launches that they or options ask to record.
 
     :raises AdvisorError: if one that is required can't be recorded.
     """
     if parsed_args.record is False:
-        return _with_guesses(payload, request)
-    policy = request.policy
-    recordings = policy.record
+        return _with_guesses(payload, loaded)
+    settings = loaded.settings
+    recordings = settings.record
     if parsed_args.record:  # which are required
-        known = {each.app: each for each in policy.record}
+        known = {each.app: each for each in settings.record}
         named = [known.get(app, Recording(app=app)) for app in parsed_args.app]
         given = {"until": parsed_args.until, "timeout": parsed_args.timeout}
         changed = {key: value for key, value in given.items() if value is not None}
         recordings = tuple(
             each.model_copy(update={**changed, "required": True})
-            for each in named or policy.record or (Recording(),)
+            for each in named or settings.record or (Recording(),)
         )
     if not recordings:
-        return request
+        return loaded
     from ..capture.recordings import (  # noqa: PLC0415 # few runs start anything
         in_place,
         recorded_profiles,
     )
 
-    recorded = recorded_profiles(payload, recordings, reporter_here(), apps=policy.apps)
-    return replace(request, profiles=in_place(request.profiles, recorded))
+    recorded = recorded_profiles(
+        payload, recordings, reporter_here(), apps=settings.apps
+    )
+    return replace(loaded, profiles=in_place(loaded.profiles, recorded))
 
 
-def _with_guesses(payload: Payload, request: LintRequest) -> LintRequest:
-    """Return a request that guesses the launches that the policy asks to record."""
-    policy, known = request.policy, [each.app for each in request.profiles]
+def _with_guesses(payload: Payload, loaded: LoadedSettings) -> LoadedSettings:
+    """Return settings with which the launches are guessed that they have recorded."""
+    settings, known = loaded.settings, [each.app for each in loaded.profiles]
     guessed = []
     if payload.snap.type != COMPONENT_TYPE:
-        for each in policy.record:
-            wanted = (each.app,) if each.app else policy.apps
+        for each in settings.record:
+            wanted = (each.app,) if each.app else settings.apps
             names, _ = select_apps(payload.snap, payload.inventory, requested=wanted)
             guessed += [name for name in names[:1] if name not in known]
     for app in guessed:
         warn(f"The launch of {app} is guessed, not recorded: --no-record is given")
-    apps = policy.apps or (tuple(dict.fromkeys((*known, *guessed))) if guessed else ())
-    return replace(request, policy=policy.model_copy(update={"apps": apps}))
+    apps = settings.apps
+    if guessed and not apps:
+        apps = tuple(dict.fromkeys((*known, *guessed)))
+    return replace(loaded, settings=settings.model_copy(update={"apps": apps}))
 
 
 def reporter_here() -> Reporter:
