@@ -16,8 +16,9 @@ from .advice.evidence import (
     Policy,
     Saving,
 )
+from .advice.judging import Recommendation
 from .advice.month import usual_downloads
-from .advice.recommendation import Recommendation, recommend
+from .advice.recommendation import recommend
 from .codecs import SHIPPABLE
 from .core.errors import BadDataError, ToolError, UsageError
 from .core.units import Interval, combined

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from snapcraft_compression_advisor.advice.recommendation import Recommendation
+    from snapcraft_compression_advisor.advice.judging import Recommendation
     from snapcraft_compression_advisor.launch.model import LaunchEstimate
 
 IMAGES = DATA / "launch-images.csv"

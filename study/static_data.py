@@ -300,8 +300,8 @@ def guessed_files(found: Found, priors: Priors) -> list[tuple[Candidate, LaunchF
     return [
         (candidate, file)
         for candidate, keys in found
-        if opened_share(candidate, priors) >= LEAST_SHARE
-        and (file := expected_file(candidate, keys, priors))
+        if (opened := opened_share(candidate, priors)) >= LEAST_SHARE
+        and (file := expected_file(candidate, keys, priors, opened=opened))
     ]
 
 

@@ -6,6 +6,7 @@ import ctypes
 import threading
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any, ClassVar
 
 from ..core.errors import ToolError
@@ -54,11 +55,12 @@ class Library:
 
         :raises ToolError: if the library is missing.
         """
-        version: bytes = getattr(self.functions(), self._version)()
+        version: bytes = getattr(self.functions, self._version)()
         return version.decode("ascii", "replace")
 
+    @cached_property
     def functions(self) -> ctypes.CDLL:
-        """Return the library with its functions' types declared.
+        """The library with its functions' types declared.
 
         :raises ToolError: if the library is missing or too old.
         """
@@ -90,17 +92,17 @@ class Library:
 class ThreadBuffer(threading.local):
     """A buffer for each thread, kept from call to call; it only grows."""
 
-    def __init__(self) -> None:
-        self._buffer: Buffer = ctypes.create_string_buffer(1)
+    def __init__(self, size_bytes: int = 1) -> None:
+        self.buffer: Buffer = ctypes.create_string_buffer(size_bytes)
 
     def at_least(self, size_bytes: int) -> Buffer:
         """Return this thread's buffer, with room for so many bytes.
 
         What it holds lasts until the same thread asks again.
         """
-        if len(self._buffer) < size_bytes:
-            self._buffer = ctypes.create_string_buffer(size_bytes)
-        return self._buffer
+        if len(self.buffer) < size_bytes:
+            self.buffer = ctypes.create_string_buffer(size_bytes)
+        return self.buffer
 
 
 OUTPUT = ThreadBuffer()
@@ -138,16 +140,12 @@ class BoundCodec(Codec):
     def compress(self, block: bytes, *, block_bytes: int = DATA_BLOCK_BYTES) -> bytes:
         """See :class:`Codec`; the decision is ``mangle2`` of ``mksquashfs.c``."""
         room_bytes = max(block_bytes, len(block))
-        output = OUTPUT.at_least(self._output_bytes(room_bytes))
+        # LZO_MAX_EXPANSION more: lzo takes no limit and never gives up.
+        output = OUTPUT.at_least(room_bytes + room_bytes // 16 + 64 + 3)
         written_bytes = self._encode(block, output, room_bytes) if block else 0
         if not 0 < written_bytes < len(block):
             return block
         return ctypes.string_at(output, written_bytes)
-
-    @staticmethod
-    def _output_bytes(room_bytes: int) -> int:
-        """Return the length of the buffer for a room of so many bytes."""
-        return room_bytes
 
     @abstractmethod
     def _encode(self, block: bytes, output: Buffer, room_bytes: int) -> int:

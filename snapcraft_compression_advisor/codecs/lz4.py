@@ -36,13 +36,13 @@ class Lz4(BoundCodec):
     )
 
     def _encode(self, block: bytes, output: Buffer, room_bytes: int) -> int:
-        liblz4 = self.library.functions()
+        liblz4 = self.library.functions
         return int(liblz4.LZ4_compress_default(block, output, len(block), room_bytes))
 
     def decompress(self, block: bytes, *, max_bytes: int) -> bytes:
         """See :class:`Decompressor`."""
         output = OUTPUT.at_least(max_bytes)
-        liblz4 = self.library.functions()
+        liblz4 = self.library.functions
         written_bytes = liblz4.LZ4_decompress_safe(block, output, len(block), max_bytes)
         if written_bytes < 0:
             raise broken_block(self.name, f"LZ4_decompress_safe: {written_bytes}")

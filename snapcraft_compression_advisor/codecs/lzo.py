@@ -28,7 +28,7 @@ _LONGEST_BLOCK_BYTES = MIB
 """Of a squashfs image."""
 
 _FROM_TO = (c_char_p, c_size_t, c_char_p, c_void_p)
-_WORK = ThreadBuffer()
+_WORK = ThreadBuffer(_WORK_BYTES)
 _ORIGINAL = ThreadBuffer()
 
 
@@ -67,15 +67,9 @@ class Lzo(BoundCodec):
     def __init__(self, level: int = _LEVEL) -> None:
         self._level = level
 
-    @staticmethod
-    def _output_bytes(room_bytes: int) -> int:
-        """Return ``LZO_MAX_EXPANSION``: lzo takes no limit and never gives up."""
-        return room_bytes + room_bytes // 16 + 64 + 3
-
     def _encode(self, block: bytes, output: Buffer, room_bytes: int) -> int:
         length = c_size_t()
-        work = _WORK.at_least(_WORK_BYTES)
-        place = (block, len(block), output, byref(length), work)
+        place = (block, len(block), output, byref(length), _WORK.buffer)
         if self._level:
             self._call(_COMPRESS, *place, None, 0, None, self._level)
         else:
@@ -92,7 +86,7 @@ class Lzo(BoundCodec):
         return length.value
 
     def _call(self, function: str, *arguments: object) -> None:
-        status = getattr(self.library.functions(), function)(*arguments)
+        status = getattr(self.library.functions, function)(*arguments)
         if status != _SUCCESS:
             raise _failure(function, status)
 
@@ -118,7 +112,7 @@ class Lzo(BoundCodec):
         """Return the library's status, and what it wrote until then."""
         output = OUTPUT.at_least(max_bytes)
         length = c_size_t(max_bytes)
-        status: int = self.library.functions().lzo1x_decompress_safe(
+        status: int = self.library.functions.lzo1x_decompress_safe(
             block, len(block), output, byref(length), None
         )
         return status, string_at(output, min(length.value, max_bytes))

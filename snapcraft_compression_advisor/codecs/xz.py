@@ -121,7 +121,7 @@ class Xz(BoundCodec):
     def _encode(self, block: bytes, output: Buffer, room_bytes: int) -> int:
         written_bytes = c_size_t()
         filters = _filters(self._dictionary_bytes or room_bytes, self._preset)
-        encode = self.library.functions().lzma_stream_buffer_encode
+        encode = self.library.functions.lzma_stream_buffer_encode
         place = (block, len(block), output, byref(written_bytes), room_bytes)
         status = encode(filters.chain, _CHECK, None, *place)
         if status == _ROOM_TOO_SMALL:
@@ -138,7 +138,7 @@ class _Filters:
 
     def __init__(self, dictionary_bytes: int, preset: int) -> None:
         self._options = _Options()  # the chain only holds its address
-        Xz.library.functions().lzma_lzma_preset(byref(self._options), preset)
+        Xz.library.functions.lzma_lzma_preset(byref(self._options), preset)
         self._options.dict_size = dictionary_bytes
         self.chain = (_Filter * 2)(
             _Filter(_LZMA2, ctypes.addressof(self._options)),

@@ -46,7 +46,7 @@ class _Context:
     """A context of libzstd: its tables are allocated once and used again."""
 
     def __init__(self, kind: str) -> None:
-        libzstd = _LIBZSTD.functions()
+        libzstd = _LIBZSTD.functions
         self.address: int | None = getattr(libzstd, f"ZSTD_create{kind}")()
         if self.address is None:
             message = "libzstd ran out of memory"
@@ -90,7 +90,7 @@ class Zstd(BoundCodec):
         self._level = level
 
     def _encode(self, block: bytes, output: Buffer, room_bytes: int) -> int:
-        libzstd = self.library.functions()
+        libzstd = self.library.functions
         result = libzstd.ZSTD_compressCCtx(
             _CONTEXTS.compression.address,
             *(output, room_bytes, block, len(block), self._level),
@@ -107,7 +107,7 @@ class Zstd(BoundCodec):
         if not block:  # to libzstd no frame at all is fine
             raise broken_block(self.name, "the block is empty")
         output = OUTPUT.at_least(max_bytes)
-        libzstd = self.library.functions()
+        libzstd = self.library.functions
         context = _CONTEXTS.decompression.address
         result = libzstd.ZSTD_decompressDCtx(
             context, output, max_bytes, block, len(block)
@@ -118,5 +118,5 @@ class Zstd(BoundCodec):
 
 
 def _error_name(result: int) -> str:
-    name: bytes = _LIBZSTD.functions().ZSTD_getErrorName(result)
+    name: bytes = _LIBZSTD.functions.ZSTD_getErrorName(result)
     return name.decode("ascii", "replace")

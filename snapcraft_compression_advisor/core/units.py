@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from operator import add, mul, sub
 from typing import Literal
 
@@ -115,32 +115,27 @@ def combined(
     Each figure goes to either end while the others stay in the middle; the distances
     add up by their squares (ISO/IEC Guide 98-3, 5.1.2), within what is possible.
     """
-    mid = total([figure.mid for figure in figures])
-    below, above = map(sum, zip(*squares_of(total, figures), strict=True))
-    lowest = min(mid, total([figure.low for figure in figures]))
-    low = mid - math.sqrt(below)
-    return Interval(
-        low=max(low, lowest) if lowest >= 0 else low,
-        mid=mid,
-        high=mid + math.sqrt(above),
-    )
+    spread = spread_around(total, figures)
+    lowest = min(spread.mid, total([figure.low for figure in figures]))
+    return replace(spread, low=max(spread.low, lowest)) if lowest >= 0 else spread
 
 
-def squares_of(
+def spread_around(
     total: Callable[[Sequence[float]], float], figures: Sequence[Interval]
-) -> Iterator[tuple[float, float]]:
-    """Yield squares of the distances that each figure alone makes, below and above."""
+) -> Interval:
+    """Return :func:`combined` without minding what is possible."""
     middles = [figure.mid for figure in figures]
-    mid = total(middles)
-    for place, figure in enumerate(figures):
-        ends = [
-            total([*middles[:place], end, *middles[place + 1 :]])
-            for end in (figure.low, figure.high)
-        ]
-        yield (
-            max(0.0, *(mid - end for end in ends)) ** 2,
-            max(0.0, *(end - mid for end in ends)) ** 2,
-        )
+    cases = (
+        [*middles[:place], end, *middles[place + 1 :]]
+        for place, figure in enumerate(figures)
+        for end in (figure.low, figure.high)
+    )
+    mid, *totals = map(total, [middles, *cases])
+    below = above = 0.0
+    for ends in zip(totals[::2], totals[1::2], strict=True):
+        below += max(0.0, mid - min(ends)) ** 2
+        above += max(0.0, max(ends) - mid) ** 2
+    return Interval(low=mid - math.sqrt(below), mid=mid, high=mid + math.sqrt(above))
 
 
 def seconds(value: Interval | float) -> Figure:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -80,6 +81,7 @@ MEASURED_SHAPES: Mapping[str, BlockCost] = {
     for codec in CODECS.values()
     if codec.kernel_time
 }
+_MEASURED_S = {codec: usual_block_s(cost) for codec, cost in MEASURED_SHAPES.items()}
 
 
 class _Figures(pydantic.BaseModel):
@@ -155,14 +157,12 @@ _KIND = DocumentKind(
 def _decompress(mb_per_s: Mapping[str, _Rate], codec: str) -> BlockCost:
     """Return the cost to decompress a block; scaled as xz's if it is unknown."""
     like = codec if codec in mb_per_s else "xz"
-    low, mid, high = _scales(like, mb_per_s[like]).ends
-    return scaled(MEASURED_SHAPES[codec], low=low, mid=mid, high=high)
+    return scaled(MEASURED_SHAPES[codec], _scales(like, mb_per_s[like]))
 
 
 def _scales(codec: str, mb_per_s: _Rate) -> Interval:
     """Return the ratio of a usual block's published costs to the measured one."""
-    measured_s = usual_block_s(MEASURED_SHAPES[codec])
-    return mb_per_s.cost(_MB) * (USUAL_RAW_BYTES / measured_s)
+    return mb_per_s.cost(_MB) * (USUAL_RAW_BYTES / _MEASURED_S[codec])
 
 
 def _profile(name: str) -> DeviceProfile:
@@ -171,7 +171,7 @@ def _profile(name: str) -> DeviceProfile:
     mb_per_s = {str(codec): rate for codec, rate in file.decompress.mb_per_s.items()}
     ends = (times.low, times.mid, times.high) if times else (1.0, 1.0, 1.0)
     repeated = Interval.around(*ends)
-    low, mid, high = _scales("xz", mb_per_s["xz"]).ends
+    like_xz = _scales("xz", mb_per_s["xz"])
     missing = ", ".join(codec for codec in MEASURED_SHAPES if codec not in mb_per_s)
     sources = (
         file.source,
@@ -186,7 +186,7 @@ def _profile(name: str) -> DeviceProfile:
         description=file.description,
         seek_s=file.storage.seeks_per_s.cost(),
         read_s_per_byte=file.storage.mb_per_s.cost(_MB),
-        fill=scaled(MEASURED_FILL, low=low / 2, mid=mid, high=high),
+        fill=scaled(MEASURED_FILL, replace(like_xz, low=like_xz.low / 2)),
         decompress={
             codec: _decompress(mb_per_s, codec).map(repeated.__mul__)
             for codec in MEASURED_SHAPES

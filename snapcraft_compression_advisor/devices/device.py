@@ -127,8 +127,8 @@ def block_seconds(cost: BlockCost, *, raw_bytes: float, stored_bytes: float) -> 
     )
 
 
-def scaled(cost: BlockCost, *, low: float, mid: float, high: float) -> BlockCost:
-    """Return a cost times factors: its middles alone count."""
-    return cost.map(
-        lambda part: Interval.around(part.mid * low, part.mid * mid, part.mid * high)
-    )
+def scaled(cost: BlockCost, factor: Interval) -> BlockCost:
+    """Return a cost times a factor: its middles alone count."""
+    parts = (cost.block_s, cost.raw_s_per_byte, cost.stored_s_per_byte)
+    block_s, raw_s, stored_s = map(factor.__mul__, [part.mid for part in parts])
+    return BlockCost(block_s=block_s, raw_s_per_byte=raw_s, stored_s_per_byte=stored_s)

@@ -175,10 +175,8 @@ def _borrowed(
     speed = 1.0
     if codec is not None:
         speed = usual_block_s(known[codec]) / usual_block_s(builtin[codec])
-    return {
-        each: scaled(builtin[each], low=speed / 2, mid=speed, high=speed * 2)
-        for each in missing
-    }
+    factor = Interval(low=speed / 2, mid=speed, high=speed * 2)
+    return {each: scaled(builtin[each], factor) for each in missing}
 
 
 def _rounded(interval: Interval) -> Interval:

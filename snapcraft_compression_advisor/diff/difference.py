@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import starmap
 from typing import TYPE_CHECKING, Literal
 
-from ..advice.recommendation import SNAPCRAFT_DEFAULT
+from ..advice.judging import SNAPCRAFT_DEFAULT
 from ..core.units import Interval
 from ..launch.fit import fit_profile
 from ..launch.guess.guess import static_launch_set

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from ..advice.recommendation import SNAPCRAFT_DEFAULT
+from ..advice.judging import SNAPCRAFT_DEFAULT
 from ..core.units import Interval
 from .files import minus
 from .launches import FigureChange

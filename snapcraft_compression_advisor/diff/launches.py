@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from math import sqrt
 from typing import TYPE_CHECKING, Literal
 
-from ..core.units import Interval, squares_of
+from ..core.units import Interval, spread_around
 
 if TYPE_CHECKING:  # rules that need no analysis load this
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -238,9 +237,7 @@ def _combined(parts: Sequence[_Part]) -> Interval:
         return seconds
 
     ends = [Interval(low=0, mid=1, high=2)] * len(names)
-    below, above = map(sum, zip(*squares_of(total, ends), strict=True))
-    mid = total([1] * len(names))
-    return Interval(low=mid - sqrt(below), mid=mid, high=mid + sqrt(above))
+    return spread_around(total, ends)
 
 
 def _causes(

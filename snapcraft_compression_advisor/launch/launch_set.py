@@ -106,6 +106,11 @@ class LaunchFile:
         return sum(last - first + 1 for first, last in self.blocks)
 
 
+def expected_blocks(files: Iterable[LaunchFile]) -> float:
+    """Return the data blocks that are expected to be read of files."""
+    return sum(file.expected_blocks for file in files)
+
+
 def share_ranges(shares: Mapping[int, float]) -> Iterator[tuple[int, int, float]]:
     """Yield runs of adjacent blocks of one share: first and last block, and share.
 
@@ -214,7 +219,7 @@ class LaunchSet:
     @property
     def expected_blocks(self) -> float:
         """Data blocks that are expected to be read of those named."""
-        return sum(file.expected_blocks for file in self.files)
+        return expected_blocks(self.files)
 
     @property
     def read_of_named(self) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from ..advice.recommendation import SNAPCRAFT_DEFAULT
+from ..advice.judging import SNAPCRAFT_DEFAULT
 from ..analysis import Analysis, analyse, analysis_request, check_apps
 from ..core.errors import ToolError
 from ..diff.figures import BaselineBuild, BaselineDelta, figures_of

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from ..advice.recommendation import SNAPCRAFT_DEFAULT
+from ..advice.judging import SNAPCRAFT_DEFAULT
 from ..core.files import read_table
 from ..core.units import Interval
 from .finding import Evidence, Finding, Fix, Gain, Location, Origin, Severity

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..codecs.codec import DATA_BLOCK_BYTES
-from .inventory import Entry, block_bytes, block_count
+from .inventory import Entry, block_count
 from .source import Payload, SnapPayload
 
 HEAD_BYTES = 4096
@@ -87,12 +87,9 @@ class Layout:
     def block(self, number: int) -> DataBlock:
         """Return one block."""
         file = int(np.searchsorted(self.first_block, number, side="right")) - 1
-        in_file = number - int(self.first_block[file])
-        return DataBlock(
-            path=self.paths[file],
-            offset=in_file * DATA_BLOCK_BYTES,
-            raw_bytes=block_bytes(int(self.sizes[file]), in_file),
-        )
+        offset = (number - int(self.first_block[file])) * DATA_BLOCK_BYTES
+        left = int(self.sizes[file]) - offset
+        return DataBlock(self.paths[file], offset, min(left, DATA_BLOCK_BYTES))
 
 
 def lay_out(payload: Payload) -> Layout:

@@ -109,6 +109,12 @@ def file_beneath(root: str | Path, path: str) -> Iterator[int]:
         os.close(descriptor)
 
 
+def read_beneath(root: str | Path, path: str, *, offset: int, length: int) -> bytes:
+    """Return bytes of a regular file, fewer at its end; as :func:`file_beneath`."""
+    with file_beneath(root, path) as descriptor:
+        return os.pread(descriptor, length, offset)
+
+
 def _open(root: str | Path, path: str, flags: int) -> int:
     """Return a descriptor of what a path in the root leads to."""
     *directories, name = path.split("/")

@@ -20,7 +20,7 @@ from .inventory import (
     check_contents_size,
     list_image,
 )
-from .scan import PayloadState, file_beneath, scan_directory
+from .scan import PayloadState, file_beneath, read_beneath, scan_directory
 from .snap_yaml import (
     COMPONENT_YAML_PATH,
     SNAP_YAML_MAX_BYTES,
@@ -100,29 +100,29 @@ class DirectoryPayload:
 
     def read(self, path: str, *, offset: int, length: int) -> bytes:
         """Return bytes of a regular file, fewer at its end."""
-        with self._opened(path) as descriptor:
-            return os.pread(descriptor, length, offset)
+        try:
+            return read_beneath(self.path, path, offset=offset, length=length)
+        except OSError as error:
+            raise self._unreadable(path, error) from error
 
     def data_ranges(self, path: str) -> Sequence[tuple[int, int]]:
         """Return the parts of a regular file that aren't holes, start and end."""
         entry = self.inventory.entries[path]
         if not entry.sparse:
             return [(0, entry.size_bytes)]
-        with self._opened(path) as descriptor:
-            return list(_data_ranges(descriptor, entry.size_bytes))
-
-    @contextmanager
-    def _opened(self, path: str) -> Iterator[int]:
         try:
             with file_beneath(self.path, path) as descriptor:
-                yield descriptor
+                return list(_data_ranges(descriptor, entry.size_bytes))
         except OSError as error:
-            message = f"Cannot read {f'{self.path}/{path}'!r}: {error.strerror}"
-            raise StorageError(
-                message,
-                resolution="If a build is still writing to the directory, wait until "
-                "it ends; otherwise check the disk.",
-            ) from error
+            raise self._unreadable(path, error) from error
+
+    def _unreadable(self, path: str, error: OSError) -> StorageError:
+        message = f"Cannot read {f'{self.path}/{path}'!r}: {error.strerror}"
+        return StorageError(
+            message,
+            resolution="If a build is still writing to the directory, wait until it "
+            "ends; otherwise check the disk.",
+        )
 
 
 class SnapPayload:
@@ -304,8 +304,9 @@ def component_name(prime_dir: Path) -> str:
     """
     path = prime_dir / COMPONENT_YAML_PATH
     try:
-        with file_beneath(prime_dir, COMPONENT_YAML_PATH) as descriptor:
-            text = os.pread(descriptor, SNAP_YAML_MAX_BYTES + 1, 0)
+        text = read_beneath(
+            prime_dir, COMPONENT_YAML_PATH, offset=0, length=SNAP_YAML_MAX_BYTES + 1
+        )
     except OSError as error:
         message = f"Cannot read {str(path)!r}: {error.strerror}"
         raise NoInputError(message, resolution="Rebuild the component.") from error

@@ -6,8 +6,8 @@ import shlex
 from typing import TYPE_CHECKING
 
 from ..advice.evidence import Policy
+from ..advice.judging import SNAPCRAFT_DEFAULT
 from ..advice.reasons import Code, Decides, Fails, Growth, InDoubt, PaidAfter
-from ..advice.recommendation import SNAPCRAFT_DEFAULT
 from ..codecs import SHIPPABLE
 from ..core.printable import printable
 from ..core.units import (

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..launch.launch_set import expected_blocks
 from ..launch.model import cost_of_blocks, cost_of_files, data_of, sum_blocks
 from ..payload.inventory import file_group
 
@@ -139,12 +140,12 @@ def launch_groups(files: Sequence[LaunchFile]) -> list[LaunchGroup]:
     members: dict[str, list[LaunchFile]] = defaultdict(list)
     for file in files:
         members[file_group(file.path)].append(file)
-    order = sorted(members, key=lambda name: (-_blocks(members[name]), name))
-    whole = sum(map(_blocks, members.values()))
+    order = sorted(members, key=lambda name: (-expected_blocks(members[name]), name))
+    whole = sum(map(expected_blocks, members.values()))
     large = [
         name
         for name in order[:LISTED_GROUPS]
-        if _blocks(members[name]) >= _LEAST_GROUP * whole
+        if expected_blocks(members[name]) >= _LEAST_GROUP * whole
     ]
     groups = {name: tuple(_parts(members[name], whole)) for name in large}
     small = [_part(name, members[name]) for name in order if name not in large]
@@ -155,7 +156,7 @@ def launch_groups(files: Sequence[LaunchFile]) -> list[LaunchGroup]:
         LaunchGroup(
             name=name,
             files=len(members[name]),
-            blocks=round(_blocks(members[name]), 2),
+            blocks=round(expected_blocks(members[name]), 2),
             parts=parts,
         )
         for name, parts in groups.items()
@@ -163,7 +164,9 @@ def launch_groups(files: Sequence[LaunchFile]) -> list[LaunchGroup]:
 
 
 def _part(path: str, files: Sequence[LaunchFile]) -> GroupPart:
-    return GroupPart(path=path, files=len(files), blocks=round(_blocks(files), 2))
+    return GroupPart(
+        path=path, files=len(files), blocks=round(expected_blocks(files), 2)
+    )
 
 
 def _parts(files: Iterable[LaunchFile], whole: float) -> Iterator[GroupPart]:
@@ -189,10 +192,6 @@ def _parts(files: Iterable[LaunchFile], whole: float) -> Iterator[GroupPart]:
 def _by_blocks(files: Iterable[LaunchFile]) -> Sequence[LaunchFile]:
     """Return files in order, those of which most blocks are read first."""
     return sorted(files, key=lambda file: (-file.expected_blocks, file.path))
-
-
-def _blocks(files: Iterable[LaunchFile]) -> float:
-    return sum(file.expected_blocks for file in files)
 
 
 def largest_shares(layout: Layout) -> dict[int, float]:

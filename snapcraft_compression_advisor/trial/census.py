@@ -87,10 +87,11 @@ class Census:
         self, phases: Sequence[Phase], values: Sequence[NDArray[np.float64]]
     ) -> NDArray[np.float64]:
         """Return a value for every block: that of the closest look at it."""
-        found = np.zeros(len(self.blocks.members))
+        blocks = self.blocks
+        found = np.zeros(len(blocks.members))
         for phase, each in zip(phases, values, strict=True):
             if phase.ratios.shape[1]:
-                found[self.blocks.places_of(phase.members)] = each
+                found[blocks.places_of(phase.members)] = each
         return found
 
     def spread_out(self, sizes: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -14,11 +14,9 @@ from goldens import assert_golden
 from lint_reports import HOSTILE_PATHS
 from reports import answer_text, full_page, full_text, make_full_analysis, make_linted
 from snapcraft_compression_advisor.advice.evidence import AVERAGE, Evidence, Saving
+from snapcraft_compression_advisor.advice.judging import Recommendation
 from snapcraft_compression_advisor.advice.reasons import Code, Condition
-from snapcraft_compression_advisor.advice.recommendation import (
-    Recommendation,
-    recommend,
-)
+from snapcraft_compression_advisor.advice.recommendation import recommend
 from snapcraft_compression_advisor.analysis import Analysis
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.launch.launch_set import (

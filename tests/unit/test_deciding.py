@@ -14,11 +14,9 @@ from snapcraft_compression_advisor.advice.evidence import (
     Policy,
     Saving,
 )
+from snapcraft_compression_advisor.advice.judging import Recommendation
 from snapcraft_compression_advisor.advice.reasons import Decides
-from snapcraft_compression_advisor.advice.recommendation import (
-    Recommendation,
-    recommend,
-)
+from snapcraft_compression_advisor.advice.recommendation import recommend
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.settings.settings import Settings
 from snapcraft_compression_advisor.wording import sentences

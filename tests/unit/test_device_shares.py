@@ -11,10 +11,8 @@ from hypothesis import strategies as st
 
 from analyses import interval, make_evidence
 from snapcraft_compression_advisor.advice.evidence import AVERAGE, Policy, Saving
-from snapcraft_compression_advisor.advice.recommendation import (
-    Recommendation,
-    recommend,
-)
+from snapcraft_compression_advisor.advice.judging import Recommendation
+from snapcraft_compression_advisor.advice.recommendation import recommend
 from snapcraft_compression_advisor.cli.settings_options import given_settings
 from snapcraft_compression_advisor.core.errors import BadDataError, UsageError
 from snapcraft_compression_advisor.core.units import Interval, combined

@@ -7,16 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analyses import interval, make_evidence
-from snapcraft_compression_advisor.advice.conditions import Answer, pays_for_itself
 from snapcraft_compression_advisor.advice.evidence import (
     Policy,
     Saving,
     download_seconds,
 )
-from snapcraft_compression_advisor.advice.recommendation import (
+from snapcraft_compression_advisor.advice.judging import (
+    Answer,
     Recommendation,
-    recommend,
+    pays_for_itself,
 )
+from snapcraft_compression_advisor.advice.recommendation import recommend
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.wording import sentences
 

@@ -16,6 +16,7 @@ from ..launch_set import (
     GuessBasis,
     LaunchFile,
     LaunchSet,
+    expected_blocks,
     filled_blocks,
     share_ranges,
 )
@@ -83,9 +84,9 @@ def static_launch_set(
     read_share = with_driver_doubt(
         read_share, (*candidates.files, *candidates.unreached), counted, known
     )
+    possible = _possible_share(candidates, counted)
     read_share, seek_share = (
-        replace(share, high=share.high + _possible_share(candidates, counted))
-        for share in (read_share, seek_share)
+        replace(share, high=share.high + possible) for share in (read_share, seek_share)
     )
     basis = GuessBasis(
         kind=candidates.kind,
@@ -115,8 +116,10 @@ def _possible_share(candidates: Candidates, files: Iterable[LaunchFile]) -> floa
 
     They count to the high end of an interval only.
     """
-    expected = sum(file.expected_bytes for file in files)
     possible = sum(entry.size_bytes for entry in candidates.possible)
+    if not possible:  # as of most apps
+        return 0.0
+    expected = sum(file.expected_bytes for file in files)
     return possible / expected if expected else 0.0
 
 
@@ -157,12 +160,14 @@ def with_driver_doubt(
         for candidate in candidates
         if candidate.way.startswith(DRIVER_WAYS)
     }
+    if not chances:
+        return share
     expected = opened = 0.0
     for file in files:
         if file.path in chances:
             expected += file.expected_blocks
             opened += file.expected_blocks / chances[file.path]
-    blocks = sum(file.expected_blocks for file in files)
+    blocks = expected_blocks(files)
     if not 0 < expected < min(opened, blocks) or share.low <= 0:
         return share
     return either(
@@ -202,7 +207,7 @@ def _unseen(
         return None
     name = WINDOWS if candidates.window else NO_WINDOWS
     unreached = _expected(payload, candidates.unreached, priors)
-    counted = sum(file.expected_blocks for file in (*reached, *unreached))
+    counted = expected_blocks((*reached, *unreached))
     reference = priors.references.get(name)
     least = reference.least_share if reference else 1.0
     if not candidates.lost and counted >= least * payload.inventory.data_blocks:
@@ -228,11 +233,12 @@ def _any_of(entry: Entry) -> LaunchFile:
 def _expected(
     payload: Payload, candidates: Iterable[Candidate], priors: Priors
 ) -> tuple[LaunchFile, ...]:
-    found = (
-        expected_file(candidate, keys_of(payload, candidate), priors)
-        for candidate in candidates
-        if opened_share(candidate, priors) >= LEAST_SHARE
-    )
+    found = []
+    for candidate in candidates:
+        opened = opened_share(candidate, priors)
+        if opened >= LEAST_SHARE:
+            keys = keys_of(payload, candidate)
+            found.append(expected_file(candidate, keys, priors, opened=opened))
     return tuple(filter(None, found))
 
 
@@ -254,10 +260,12 @@ def keys_of(payload: Payload, candidate: Candidate) -> FileKeys:
 
 
 def expected_file(
-    candidate: Candidate, keys: FileKeys, priors: Priors
+    candidate: Candidate, keys: FileKeys, priors: Priors, *, opened: float
 ) -> LaunchFile | None:
-    """Return the blocks of a file with their chances, ``None`` if none has any."""
-    opened = opened_share(candidate, priors)
+    """Return the blocks of a file with their chances, ``None`` if none has any.
+
+    :param opened: its :func:`opened_share`.
+    """
     chances = [min(1.0, priors.block_share(classes)) for classes in keys]
     if keys and keys[0] and keys[0][0] == LINKING:
         chances[0] = 1.0  # who opens an ELF file reads its head

@@ -17,7 +17,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from ...core.units import Interval
-from ..launch_set import WAITED_SHARE
+from ..launch_set import WAITED_SHARE, expected_blocks
 from .block_classes import MEMBER, NO_MEMBER
 from .traits import DRIVER_WAYS
 
@@ -171,7 +171,7 @@ class Priors:
             reference = self._reference(MODULES, app)
             read = _spanned(read, reference.read_share)
             seeks = _spanned(seeks, reference.seek_share)
-        return _up_to(read, app.payload_blocks, _blocks(files)), seeks
+        return _up_to(read, app.payload_blocks, expected_blocks(files)), seeks
 
     def spread_of(self, kind: str) -> Interval:
         """Return the share that applications of a kind read of each byte expected."""
@@ -197,8 +197,8 @@ class Priors:
         self, files: Sequence[LaunchFile], app: GuessedApp, unseen: Unseen
     ) -> tuple[Interval, Interval]:
         """Return the shares of all files, those unseen among them."""
-        expected = _blocks(files)
-        counted = expected + _blocks(unseen.files)
+        expected = expected_blocks(files)
+        counted = expected + expected_blocks(unseen.files)
         if not counted:
             return Interval.exactly(1.0), self.seek_share
         seen = expected / counted
@@ -291,10 +291,6 @@ def parse_priors(document: Mapping[str, Any]) -> Priors:
             for name, each in document["references"].items()
         },
     )
-
-
-def _blocks(files: Sequence[LaunchFile]) -> float:
-    return sum(file.expected_blocks for file in files)
 
 
 def _spanned(share: Interval, other: Interval) -> Interval:

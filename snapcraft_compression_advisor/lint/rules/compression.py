@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 
+from ...advice.judging import SNAPCRAFT_DEFAULT
 from ...advice.reasons import Code
-from ...advice.recommendation import SNAPCRAFT_DEFAULT
 from ...core.units import bytes_text, format_bytes, join_ends, percent, seconds_text
 from ...payload.snap_yaml import split_component_name
 from ...project.edit import safe_edit

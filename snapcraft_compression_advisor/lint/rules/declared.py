@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal
 
 from ...advice.evidence import Policy
-from ...advice.recommendation import SNAPCRAFT_DEFAULT
+from ...advice.judging import SNAPCRAFT_DEFAULT
 from ...codecs import SHIPPABLE
 from ...core.units import Interval, bytes_text, percent, seconds_text
 from ...payload.snap_yaml import COMPONENT_TYPE

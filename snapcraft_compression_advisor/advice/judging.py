@@ -1,0 +1,329 @@
+"""Judging savings by the policy's conditions and budgets, as far as intervals tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from functools import partial
+
+from ..core.units import Interval, combined
+from .evidence import ColdStart, Downloads, Evidence, Policy, Saving, download_seconds
+from .month import Month, month_of
+from .reasons import (
+    Budget,
+    Code,
+    Compression,
+    Condition,
+    Decides,
+    Fails,
+    InDoubt,
+    Reason,
+    Verdict,
+)
+
+SNAPCRAFT_DEFAULT: Compression = "xz"
+"""What snapcraft and snapd pack with where snapcraft.yaml has no ``compression``."""
+
+_OTHER: Mapping[Compression, Compression] = {"xz": "lzo", "lzo": "xz"}
+
+
+class Answer(Enum):
+    """Whether a condition of the policy holds, as far as the interval tells."""
+
+    YES = "yes"
+    NO = "no"
+    UNKNOWN = "unknown"
+
+
+def saves_enough(saving: Saving, policy: Policy, current: Compression) -> Answer:
+    """Return whether a launch becomes faster by as much as the policy asks.
+
+    Where the doubt is smaller than anybody notices, the snap's codec stays.
+
+    :param current: that codec.
+    """
+    sure = surely_saves_enough(saving, policy)
+    if sure is not Answer.UNKNOWN or policy.min_saving_share is not None:
+        return sure
+    if current == "lzo":
+        stays = saving.seconds.low >= policy.min_saving_s - policy.margin_s
+        return Answer.YES if stays else sure
+    stays = saving.seconds.high < policy.min_saving_s + policy.margin_s
+    return Answer.NO if stays else sure
+
+
+def surely_saves_enough(saving: Saving, policy: Policy) -> Answer:
+    """Return whether a launch becomes faster by as much, without that margin."""
+    if policy.min_saving_share is None:
+        return _reaches(saving.seconds, policy.min_saving_s)
+    if saving.share is None:
+        return Answer.UNKNOWN
+    return _reaches(saving.share, policy.min_saving_share)
+
+
+def fits_in(added: Interval, xz_bytes: Interval | None, policy: Policy) -> Answer:
+    """Return whether lzo adds no more to the image than the policy allows."""
+    answers = []
+    if policy.max_growth_bytes is not None:
+        answers.append(stays_within(added, policy.max_growth_bytes))
+    if policy.max_growth_share is not None and xz_bytes is not None:
+        limit = policy.max_growth_share * xz_bytes.mid
+        answers.append(stays_within(added, limit))
+    return all_of(answers)
+
+
+def _reaches(figure: Interval, least: float) -> Answer:
+    if figure.low >= least:
+        return Answer.YES
+    return Answer.NO if figure.high < least else Answer.UNKNOWN
+
+
+def pays_for_itself(
+    saving: Saving, added: Interval, policy: Policy, downloads: Downloads | None = None
+) -> Answer:
+    """Return whether the larger download is paid for within the policy's launches.
+
+    What a launch saves and how large the image is are independent of each other.
+
+    :param downloads: of a refresh: then it's whether a user gains time in a month.
+    """
+    if policy.habits is not None and downloads is not None:
+        link = policy.link_mbit_per_s
+        month = month_of(saving, policy.habits, downloads, added, link)
+        return _reaches(month.total_s, 0.0)
+    saved_s = saving.seconds * policy.max_launches
+    download = partial(download_seconds, link_mbit_per_s=policy.link_mbit_per_s)
+    download_s = added.map(download)
+    return _reaches(combined(sum, (saved_s, -download_s)), 0.0)
+
+
+def all_of(answers: Iterable[Answer]) -> Answer:
+    """Return whether all hold: a single no decides, else a single doubt."""
+    given = set(answers)
+    for answer in (Answer.NO, Answer.UNKNOWN):
+        if answer in given:
+            return answer
+    return Answer.YES
+
+
+def stays_within(figure: Interval, most: float) -> Answer:
+    """Return whether a figure is no more than a limit."""
+    if figure.high <= most:
+        return Answer.YES
+    return Answer.NO if figure.low > most else Answer.UNKNOWN
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recommendation:
+    """What to ship.
+
+    :param compression: the recommended codec.
+    :param verdict: ``change`` it to that, ``keep`` it, ``no-benefit`` (lzo makes no
+        difference worth having) or ``undecided`` (the evidence doesn't tell).
+    :param reasons: the most important first.
+    :param decides: which saving decided, and what each device gives by itself.
+    :param bytes_added: what lzo adds to the image over xz.
+    :param break_even_launches: cold launches that pay for ``bytes_added``.
+    :param doubts: conditions of the policy that the evidence leaves open.
+    :param month: of the saving that decided; ``None`` if nothing is known of
+        refreshes.
+    """
+
+    compression: Compression
+    verdict: Verdict
+    reasons: tuple[Reason, ...]
+    decides: Decides | None = None
+    bytes_added: Interval | None = None
+    break_even_launches: float | None = None
+    doubts: tuple[Condition, ...] = ()
+    month: Month | None = None
+
+    @property
+    def decisive(self) -> Saving | None:
+        """The saving that decided."""
+        return self.decides.saving if self.decides else None
+
+
+def judge(
+    evidence: Evidence, policy: Policy, deciding: Sequence[Saving], added: Interval
+) -> Recommendation:
+    """Choose by what launches gain and the image grows, then by the budgets.
+
+    :param deciding: savings, of which each has to meet the policy.
+    :param added: what lzo adds to the image.
+    """
+    fits = fits_in(added, evidence.xz_bytes, policy)
+
+    def judged(savings: Sequence[Saving]) -> Recommendation:
+        return _judge_savings(evidence, policy, savings, added, fits)
+
+    ordinary = judged([saving.likely for saving in deciding])
+    if ordinary.verdict != judged(deciding).verdict:
+        first, *others = ordinary.reasons
+        ordinary = replace(ordinary, reasons=(first, Code.LIKELY, *others))
+    return _within_budgets(ordinary, evidence, fits)
+
+
+def _judge_savings(
+    evidence: Evidence,
+    policy: Policy,
+    deciding: Sequence[Saving],
+    added: Interval,
+    fits: Answer,
+) -> Recommendation:
+    current = current_of(evidence)
+    enough = all_of(saves_enough(saving, policy, current) for saving in deciding)
+    pays = all_of(
+        pays_for_itself(saving, added, policy, evidence.downloads)
+        for saving in deciding
+    )
+    answer = all_of((enough, pays, fits))
+    if answer is Answer.YES:
+        verdict: Verdict = "keep" if evidence.declared == "lzo" else "change"
+        return Recommendation(
+            compression="lzo", verdict=verdict, reasons=(Code.LZO_PAYS,)
+        )
+    if answer is Answer.UNKNOWN:
+        doubts = _doubts(saving=enough, paying=pays, growth=fits)
+        return Recommendation(
+            compression=current_of(evidence),
+            verdict="undecided",
+            reasons=(InDoubt(doubts, policy),),
+            doubts=doubts,
+        )
+    if enough is Answer.NO:
+        sure = all_of(surely_saves_enough(saving, policy) for saving in deciding)
+        reason = Fails("saving", policy, within_margin=sure is not Answer.NO)
+        return stay_small(evidence, policy, added, reason)
+    condition: Condition = "paying" if pays is Answer.NO else "growth"
+    judgement = stay_small(evidence, policy, added, Fails(condition, policy))
+    if judgement.verdict == "no-benefit":
+        return replace(judgement, verdict="keep")
+    return judgement
+
+
+def _doubts(**answers: Answer) -> tuple[Condition, ...]:
+    every: tuple[Condition, ...] = ("saving", "paying", "growth")
+    return tuple(each for each in every if answers[each] is Answer.UNKNOWN)
+
+
+def stay_small(
+    evidence: Evidence, policy: Policy, added: Interval, reason: Reason
+) -> Recommendation:
+    """Judge a snap whose launches aren't worth lzo's bytes.
+
+    :param reason: why they aren't.
+    """
+    choice: Compression = "xz"
+    verdict: Verdict = "change"
+    reasons: tuple[Reason, ...] = (reason, Code.XZ_IS_SMALLER)
+    if evidence.declared in (None, "xz"):
+        verdict, reasons = "no-benefit", (reason,)
+    elif evidence.declared != "lzo":
+        reasons = (reason, Code.FOREIGN_CODEC)
+    elif evidence.xz_bytes and added.high <= (
+        policy.negligible_growth * evidence.xz_bytes.mid
+    ):
+        choice, verdict, reasons = "lzo", "no-benefit", (reason, Code.SAME_SIZE)
+    return Recommendation(compression=choice, verdict=verdict, reasons=reasons)
+
+
+def current_of(evidence: Evidence) -> Compression:
+    """Return the snap's codec if it is xz or lzo, else the default."""
+    return "lzo" if evidence.declared == "lzo" else SNAPCRAFT_DEFAULT
+
+
+def _within_budgets(
+    ordinary: Recommendation, evidence: Evidence, lzo_fits: Answer
+) -> Recommendation:
+    """Return a judgement that minds the budgets of cold starts.
+
+    Where one codec surely keeps them and the other surely breaks one, that decides,
+    regardless of the saving: a budget is a limit. Only the limit of the image's
+    growth stands above it, which speaks of the choice of lzo itself. Where neither
+    keeps them or the intervals leave it open, the ordinary judgement holds, but never
+    leads from a codec to one that does worse.
+
+    :param ordinary: what savings and size come to.
+    :param lzo_fits: whether lzo adds no more to the image than the project allows.
+    """
+    starts = evidence.cold_starts
+    if not starts:
+        return ordinary
+    current = current_of(evidence)
+    other = _OTHER[current]
+    now, then = (
+        all_of(kept_with(codec, start) for start in starts)
+        for codec in (current, other)
+    )
+    if {now, then} == {Answer.YES, Answer.NO}:
+        keeper = current if now is Answer.YES else other
+        return _by_budget(ordinary, evidence, keeper, lzo_fits)
+    if now is Answer.NO:
+        none = then is Answer.NO
+        note = Code.NO_CODEC_IN_BUDGET if none else Budget("in-doubt", current)
+        return _noted(ordinary, note, starts)
+    if ordinary.compression != current and then is not Answer.YES and then is not now:
+        sure = then is Answer.NO
+        return Recommendation(
+            compression=current,
+            verdict=_verdict(current, evidence) if sure else "undecided",
+            reasons=(
+                Budget("breaks" if sure else "may-break", other),
+                *_at_risk(starts),
+            ),
+        )
+    return ordinary
+
+
+def kept_with(codec: str, start: ColdStart) -> Answer:
+    """Return whether a cold start keeps its budget with a codec."""
+    seconds = start.seconds.get(codec)
+    if seconds is None:
+        return Answer.UNKNOWN
+    answer = stays_within(seconds, start.limit_s)
+    if answer is Answer.YES and not start.own_time_known:
+        return Answer.UNKNOWN
+    return answer
+
+
+def _by_budget(
+    ordinary: Recommendation, evidence: Evidence, keeper: Compression, lzo_fits: Answer
+) -> Recommendation:
+    """Return the judgement where one codec alone keeps the budgets."""
+    starts = evidence.cold_starts
+    if keeper == "lzo" and lzo_fits is Answer.NO:
+        return _noted(ordinary, Code.BUDGET_OR_SIZE, starts)
+    keeps = Budget("keeps", keeper)
+    if keeper == "lzo" and lzo_fits is Answer.UNKNOWN:
+        return Recommendation(
+            compression=current_of(evidence),
+            verdict="undecided",
+            reasons=(keeps, Code.GROWTH_IN_DOUBT, *_at_risk(starts)),
+        )
+    return Recommendation(
+        compression=keeper,
+        verdict=_verdict(keeper, evidence),
+        reasons=(keeps, *_at_risk(starts)),
+    )
+
+
+def _verdict(choice: Compression, evidence: Evidence) -> Verdict:
+    """Return whether a choice changes what is declared; by default that is xz."""
+    return "keep" if choice == (evidence.declared or SNAPCRAFT_DEFAULT) else "change"
+
+
+def _noted(
+    judgement: Recommendation, note: Reason, starts: Sequence[ColdStart]
+) -> Recommendation:
+    return replace(judgement, reasons=(*judgement.reasons, note, *_at_risk(starts)))
+
+
+def _at_risk(starts: Sequence[ColdStart]) -> tuple[ColdStart, ...]:
+    """Return the starts that don't surely keep their budget with both codecs."""
+    return tuple(
+        start
+        for start in starts
+        if any(kept_with(codec, start) is not Answer.YES for codec in _OTHER)
+    )
