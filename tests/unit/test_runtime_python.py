@@ -149,6 +149,19 @@ def test_package_loads_on_use_what_it_tells_type_checkers(lazy: bytes) -> None:
     assert imported(files) == [f"{LIB}/a/__init__.py", f"{LIB}/a/b.py"]
 
 
+def test_package_loads_on_use_what_the_stub_beside_it_names() -> None:
+    files = {
+        "bin/x": b"from a import b\nb.one()\n",
+        f"{LIB}/a/__init__.py": b"",
+        f"{LIB}/a/b/__init__.py": b"__getattr__, _, _ = lazy.attach_stub(x, y)\n",
+        f"{LIB}/a/b/__init__.pyi": b"from .c import one\nfrom .d import two\n",
+        f"{LIB}/a/b/c.py": b"",
+        f"{LIB}/a/b/d.py": b"",
+    }
+    unread = {"bin/x", f"{LIB}/a/b/__init__.pyi", f"{LIB}/a/b/d.py"}
+    assert set(imported(files)) == set(files) - unread
+
+
 def test_names_that_are_no_modules_do_not_end_the_search() -> None:
     names = ", ".join(f"n{number}" for number in range(6000)).encode()
     files = {"bin/x": b"from a import " + names + b"\nimport b\n"}

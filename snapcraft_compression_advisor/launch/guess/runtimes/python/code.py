@@ -313,7 +313,9 @@ class Code:
             if alias.asname:
                 self._renamed[alias.asname] = alias.name
             if alias.name != "*":
-                scope.imports[f"{base}.{alias.name}" if base else alias.name] = None
+                name = f"{base}.{alias.name}" if base else alias.name
+                scope.imports[name] = None
+                self._modules[alias.asname or alias.name] = name
 
     def _call(self, node: ast.Call, scope: Scope) -> None:
         name = called_name(node)

@@ -239,6 +239,9 @@ class Importer:
         self._pending.extend(self._modules_of_bindings(source))
         if _LOADS_ON_USE.search(source):  # as it tells tools that check types
             typed = source.replace(b"TYPE_CHECKING", b"True")
+            if f"{file}i" in self._payload.inventory.entries:
+                stub = self._payload.read(f"{file}i", offset=0, length=SOURCE_MAX_BYTES)
+                typed += b"\n" + stub
             for each, _ in imported_names(typed, package=package):
                 self._on_use.setdefault(f"{name}.{each.rpartition('.')[2]}", each)
         own = _top(name) in self._own and not standard
@@ -321,8 +324,7 @@ class Importer:
         if started and scope.forwards:
             self._started.update(scope.calls)
         pending = self._pending if started else self._depending
-        used = (name for name in scope.uses if self._finder.find(name) is not None)
-        for name in (*scope.imports, *used):
+        for name in (*scope.imports, *scope.uses):
             pending.append(name)
             self._importers.setdefault(name, file)
         for package in scope.packages:

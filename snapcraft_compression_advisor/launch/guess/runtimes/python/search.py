@@ -74,7 +74,8 @@ def loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
     _start(app, importer, points)
     importer.run()
     named = (each for each in importer.names if each.startswith(_NAMESPACE))
-    namespaces = sorted(each.removeprefix(_NAMESPACE) for each in named)
+    parts = (each.removeprefix(_NAMESPACE).partition(".")[0] for each in named)
+    namespaces = sorted({*parts})
     typelibs = tuple(introspected(app, namespaces, importer.versions))
     for typelib in (posixpath.basename(each.entry.path) for each in typelibs):
         if typelib.endswith(".typelib"):
