@@ -342,6 +342,7 @@ def _averages(
                 shares=shares,
                 seconds=saved,
                 xz_added_s=combined(total_s, xz),
+                recorded=launch.launch_set.source == "recorded",
                 narrowing=narrowing,
             )
 

@@ -77,6 +77,7 @@ class LaunchAnalysis:
                     device=device,
                     seconds=seconds_saved(estimates["xz"], estimates["lzo"]),
                     xz_added_s=estimates["xz"].added_s,
+                    recorded=self.launch_set.source == "recorded",
                     narrowing=narrowing(estimates["xz"], estimates["lzo"]),
                 )
 

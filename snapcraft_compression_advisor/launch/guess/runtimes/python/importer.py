@@ -76,7 +76,6 @@ _COMPUTED = re.compile(rb"\b(?:__import__|import_module)\(")
 _QUOTED_QT = re.compile(rb"[\"'](?P<name>Qt(?!Web)\w+)[\"']")
 """Web views in such tables are for who asks for them: 130 MB that few read."""
 
-
 _LOADERS = frozenset(("load_entry_point", "distribution", "entry_points"))
 """What launchers call to load an entry point, whichever package has it."""
 
