@@ -18,7 +18,7 @@ ROOM_LINES = {
     "trial": 1_960,
     "devices": 940,
     "launch": 1_400,
-    "launch/guess": 6_410,
+    "launch/guess": 6_415,
     "advice": 1_140,
     "settings": 1_110,
     "project": 1_085,
