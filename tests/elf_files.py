@@ -10,7 +10,7 @@ EM_AARCH64 = 183
 
 _PT_LOAD, _PT_DYNAMIC, _PT_INTERP = 1, 2, 3
 _DT_NEEDED, _DT_STRTAB, _DT_SONAME, _DT_RPATH, _DT_RUNPATH = 1, 5, 14, 15, 29
-_DT_HASH, _DT_SYMTAB, _DT_STRSZ = 4, 6, 10
+_DT_STRSZ = 10
 _SYMBOL_BYTES, _GLOBAL_FUNCTION = 24, 0x12
 _HEADER_BYTES, _PROGRAM_HEADER_BYTES, _DYNAMIC_BYTES = 64, 56, 16
 
@@ -53,9 +53,15 @@ def make_elf(  # noqa: PLR0913 # one argument a header field
     symbols_at = interp_at + len(interp)
     tables = b""
     if exported:
-        count = len(exported) + 1
-        tables = table + struct.pack(f"<{3 + count}I", 1, count, *[0] * (count + 1))
-        tags += [(_DT_SYMTAB, symbols_at), (_DT_HASH, symbols_at + len(table))]
+        names = b".dynsym\0.dynstr\0.shstrtab\0"
+        names_at = symbols_at + len(table)
+        tables = table + names
+        for at, start, size in (
+            (0, symbols_at, len(table)),
+            (8, strings_at, len(strings)),
+            (16, names_at, len(names)),
+        ):
+            tables += struct.pack("<IIQQQQ24x", at, 1, 2, start, start, size)
     dynamic_at = symbols_at + len(tables)
     tags += [(_DT_STRTAB, strings_at), (_DT_STRSZ, len(strings)), (0, 0)]
     dynamic = b"".join(struct.pack("<qQ", *tag) for tag in tags)
@@ -64,7 +70,7 @@ def make_elf(  # noqa: PLR0913 # one argument a header field
     programs += _program(_PT_DYNAMIC, dynamic_at, len(dynamic))
     programs += _program(_PT_INTERP, interp_at, len(interp)) if interp else b""
     return (
-        _header(machine, headers)
+        _header(machine, headers, sections_end=dynamic_at if exported else 0)
         + programs
         + strings
         + interp
@@ -82,11 +88,14 @@ def elf_in(content: bytes) -> Elf | None:
     )
 
 
-def _header(machine: int, program_headers: int) -> bytes:
+def _header(machine: int, program_headers: int, *, sections_end: int = 0) -> bytes:
+    """Return a header; three section headers end at a place if it isn't 0."""
     identity = b"\x7fELF" + bytes((2, 1, 1, 0)) + bytes(8)
+    sections = 3 if sections_end else 0
     fields = (
-        3, machine, 1, 0, _HEADER_BYTES, 0, 0, _HEADER_BYTES, _PROGRAM_HEADER_BYTES,
-        program_headers, 64, 0, 0,
+        3, machine, 1, 0, _HEADER_BYTES, sections_end and sections_end - 3 * 64, 0,
+        _HEADER_BYTES, _PROGRAM_HEADER_BYTES, program_headers, 64, sections,
+        max(0, sections - 1),
     )  # fmt: skip
     return identity + struct.pack("<HHIQQQIHHHHHH", *fields)
 

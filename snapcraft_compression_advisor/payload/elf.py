@@ -38,7 +38,6 @@ NAMES_MAX_BYTES = 16 * 1024 * 1024
 CONSTANTS_MAX_BYTES = 4 * 1024 * 1024
 """Of a program's constants; a program of 47 MB in Pascal has 1 MiB."""
 
-_PAGE_BYTES = 4096
 _HEADER_MAX_BYTES = 64
 _IDENTITY_BYTES = 16
 _CLASS_AT, _ORDER_AT = 4, 5
@@ -160,7 +159,7 @@ def elf_of(payload: Payload, entry: Entry) -> Elf | None:
     def read(offset: int, length: int) -> bytes:
         return payload.read(entry.path, offset=offset, length=length)
 
-    return read_elf(by_pages(read), size_bytes=entry.size_bytes)
+    return read_elf(read, size_bytes=entry.size_bytes)
 
 
 def readable_linkage(payload: Payload, entry: Entry) -> ElfLinkage | None:
@@ -170,24 +169,6 @@ def readable_linkage(payload: Payload, entry: Entry) -> ElfLinkage | None:
         return elf.linkage() if elf else None
     except BrokenElfError:
         return None
-
-
-def by_pages(read: Read) -> Read:
-    """Return a reader of a file that reads whole pages, and each only once.
-
-    Most of what is asked for are a few bytes beside those before, and to open a file
-    takes longer than to read a page of it. More than a page is read as it is asked for.
-    """
-    page_at = cache(lambda start: read(start, _PAGE_BYTES))
-
-    def read_some(offset: int, length: int) -> bytes:
-        if length > _PAGE_BYTES:
-            return read(offset, length)
-        first = offset - offset % _PAGE_BYTES
-        pages = map(page_at, range(first, offset + length, _PAGE_BYTES))
-        return b"".join(pages)[offset - first :][:length]
-
-    return read_some
 
 
 def read_elf(read: Read, *, size_bytes: int) -> Elf | None:
@@ -205,6 +186,7 @@ class Elf:
     :ivar read: gives bytes at ``(offset, length)``, fewer at the end.
     :ivar kind: ``e_type``.
     :ivar bits: of an address: 32 or 64.
+    :ivar order: of bytes, as :mod:`struct` names it.
     """
 
     def __init__(self, read: Read, head: bytes, size_bytes: int) -> None:
@@ -214,7 +196,7 @@ class Elf:
             message = "it ends within its header"
             raise BrokenElfError(message)
         self._form = _form_of(head[_CLASS_AT], head[_ORDER_AT])
-        self.bits = self._form.bits
+        self.bits, self.order = self._form.bits, self._form.order
         try:
             fields = self._form.header.unpack_from(head)
         except struct.error as error:
@@ -344,19 +326,19 @@ class Elf:
         length = min(part.file_bytes, CONSTANTS_MAX_BYTES)
         return self._exactly(part.end - length, length)
 
-    def rows_at(
-        self, address: int, layout: str, count: int = 1
-    ) -> Iterator[tuple[int, ...]]:
-        """Return the rows of a table by the address that it is loaded at.
+    def contents(self, name: bytes, max_bytes: int) -> bytes:
+        """Return what a section holds, nothing if there is none of that name.
 
-        :param layout: of a row, as :mod:`struct` names it, without byte order.
+        :raises BrokenElfError: if it is longer, or ends behind the file.
         """
-        form = struct.Struct(f"{self._form.order}{layout}")
-        return form.iter_unpack(self.bytes_at(address, form.size * count))
-
-    def bytes_at(self, address: int, length: int) -> bytes:
-        """Return bytes by the address that they are loaded at."""
-        return self._exactly(self._loaded_offset(address), length)
+        section = next((each for each in self.sections if each.name == name), None)
+        if section is None:
+            return b""
+        length = section.end - section.start
+        if length > max_bytes:
+            message = f"its section {name!r} has {length} bytes"
+            raise BrokenElfError(message)
+        return self._exactly(section.start, length)
 
     def offset_of(self, address: int) -> int | None:
         """Return where in the file an address is, ``None`` if nothing is loaded."""

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+import struct
+from collections.abc import Iterator
 
 from .elf import MAX_STRING_BYTES, NAMES_MAX_BYTES, SHF_ALLOC, BrokenElfError, Elf
-
-MAX_SYMBOLS = 200_000
-"""More than any library that a base brings has; bounds what a broken one can cost."""
 
 LEAST_CARRIED_BYTES = 256 * 1024
 """Two data blocks; signatures and the like are far smaller."""
 
-_DT_HASH, _DT_STRTAB, _DT_SYMTAB, _DT_STRSZ = 4, 5, 6, 10
-_DT_VERSYM, _DT_VERDEF, _DT_VERDEFNUM = 0x6FFFFFF0, 0x6FFFFFFC, 0x6FFFFFFD
-_DT_GNU_HASH = 0x6FFFFEF5
 _ROWS = {32: ("3I2BH", (0, 3, 5)), 64: ("I2BH2Q", (0, 1, 3))}
 """Of the symbol table by bits: the row, and where name, type and section are in it."""
 _VERDEF = "4H3I"
+VERSIONS_MAX_BYTES = 64 * 1024
 _LOCAL, _HIDDEN_VERSION = 0, 0x8000
 _TYPE_BITS = 4
 
@@ -46,74 +42,46 @@ def exported_symbols(elf: Elf) -> frozenset[Symbol]:
 
     By the System V ABI, and by the Linux Standard Base (chapter "Symbol Versioning").
 
-    :raises BrokenElfError: if a table can't be read.
+    :raises BrokenElfError: if it has no table of symbols that can be read.
     """
-    tags = dict(elf.dynamic_tags())
-    count = _symbol_count(elf, tags)
-    if not count or _DT_SYMTAB not in tags or _DT_STRTAB not in tags:
-        return frozenset()
-    names = elf.bytes_at(tags[_DT_STRTAB], min(tags.get(_DT_STRSZ, 0), NAMES_MAX_BYTES))
-    numbers = [0] * count
-    if _DT_VERSYM in tags:
-        numbers = [row[0] for row in elf.rows_at(tags[_DT_VERSYM], "H", count)]
-    versions = dict(_versions(elf, tags, names))
-    layout, (name, kind, section) = _ROWS[elf.bits]
-    table = elf.rows_at(tags[_DT_SYMTAB], layout, count)
-    return frozenset(
-        (_string(names, row[name]), versions.get(number & ~_HIDDEN_VERSION, ""))
-        for row, number in zip(table, numbers, strict=True)
-        if row[section] and row[kind] >> _TYPE_BITS != _LOCAL
+    symbols, names, numbers = (
+        elf.contents(name, NAMES_MAX_BYTES)
+        for name in (b".dynsym", b".dynstr", b".gnu.version")
     )
-
-
-def _symbol_count(elf: Elf, tags: Mapping[int, int]) -> int:
-    """Return the number of symbols in the table, which only its hash tables have."""
-    count = 0
-    if _DT_HASH in tags:
-        ((_, count),) = elf.rows_at(tags[_DT_HASH], "2I")
-    elif _DT_GNU_HASH in tags:
-        count = _gnu_symbol_count(elf, tags[_DT_GNU_HASH])
-    if count > MAX_SYMBOLS:
-        message = f"it names {count} symbols"
+    layout, (name, kind, section) = _ROWS[elf.bits]
+    try:
+        rows = [*struct.iter_unpack(f"{elf.order}{layout}", symbols)]
+        numbers = numbers or bytes(2 * len(rows))
+        versions = dict(_versions(elf, names))
+        found = zip(rows, struct.iter_unpack(f"{elf.order}H", numbers), strict=True)
+        exported = frozenset(
+            (_string(names, row[name]), versions.get(number & ~_HIDDEN_VERSION, ""))
+            for row, (number,) in found
+            if row[section] and row[kind] >> _TYPE_BITS != _LOCAL
+        )
+    except (struct.error, ValueError) as error:
+        raise BrokenElfError(str(error)) from error
+    if not rows:
+        message = "it has no table of symbols"
         raise BrokenElfError(message)
-    return count
+    return exported
 
 
-def _gnu_symbol_count(elf: Elf, address: int) -> int:
-    """Return the end of the longest chain of the hash table."""
-    head = "4I"
-    ((buckets, first, bloom_words, _),) = elf.rows_at(address, head)
-    if max(buckets, bloom_words) > MAX_SYMBOLS:
-        message = f"its hash table has {buckets} buckets"
-        raise BrokenElfError(message)
-    table = address + 16 + bloom_words * elf.bits // 8
-    last = max((row[0] for row in elf.rows_at(table, "I", buckets)), default=0)
-    if last < first:
-        return first
-    chains = table + 4 * buckets
-    for number in range(last, MAX_SYMBOLS):
-        ((value,),) = elf.rows_at(chains + 4 * (number - first), "I")
-        if value & 1:
-            return number + 1
-    return MAX_SYMBOLS + 1
-
-
-def _versions(
-    elf: Elf, tags: Mapping[int, int], names: bytes
-) -> Iterator[tuple[int, str]]:
+def _versions(elf: Elf, names: bytes) -> Iterator[tuple[int, str]]:
     """Yield the numbers of the versions that it defines, with their names."""
-    address = tags.get(_DT_VERDEF, 0)
-    for _ in range(min(tags.get(_DT_VERDEFNUM, 0), MAX_SYMBOLS) if address else 0):
-        ((_, _, number, _, _, name_at, next_at),) = elf.rows_at(address, _VERDEF)
-        ((name,),) = elf.rows_at(address + name_at, "I")
+    table = elf.contents(b".gnu.version_d", VERSIONS_MAX_BYTES)
+    at = 0
+    while at < len(table):
+        row = struct.unpack_from(f"{elf.order}{_VERDEF}", table, at)
+        _, _, number, _, _, name_at, next_at = row
+        (name,) = struct.unpack_from(f"{elf.order}I", table, at + name_at)
         yield number, _string(names, name)
-        if not next_at:
-            return
-        address += next_at
+        at += next_at or len(table)
 
 
 def _string(names: bytes, start: int) -> str:
-    return names[start:].partition(b"\0")[0].decode("utf-8", "surrogateescape")
+    name = names[start : start + MAX_STRING_BYTES].partition(b"\0")[0]
+    return name.decode("utf-8", "surrogateescape")
 
 
 def carried_parts(elf: Elf) -> tuple[tuple[int, int], ...]:

@@ -34,6 +34,7 @@ _PAGES = (
     *(".html", ".htm", ".pdf", ".css", ".js", ".png", ".svg", ".gif"),
     *(".jpg", ".jpeg", ".epub", ".hlp", ".chm"),
 )
+_SHOWN = "the application may show such pages as its help"
 MOST_FILES = 200
 """ELF files that are looked at, the largest first: of a browser, an office suite and a
 game without their base they hold 99 % of all ELF bytes, of whole system trees 94 %."""
@@ -160,27 +161,23 @@ def needless_by_name(payload: Payload) -> dict[NeedlessKind, list[NeedlessFile]]
             ]
         doubt = None
         if entries and pattern.readers:
-            reader = _first_match(payload, pattern.readers)
+            known = (
+                path for path in payload.inventory.entries if len(path) <= LONGEST_PATH
+            )
+            reader = next(filter(pattern.readers.fullmatch, known), None)
             doubt = reader and f"the snap also ships {reader!r}, which reads such files"
+        pages = _PAGES if pattern.kind == "documentation" else ()
         found.setdefault(pattern.kind, []).extend(
             NeedlessFile(
                 path=entry.path,
                 size_bytes=entry.size_bytes,
-                doubt=doubt or _doubt(entry.path, pattern),
+                doubt=_SHOWN
+                if entry.path.removesuffix(".gz").endswith(pages)
+                else doubt,
             )
             for entry in entries
         )
     return found
-
-
-def is_documentation(path: str) -> bool:
-    """Return whether a path is one of documentation that no application shows."""
-    return any(
-        pattern.kind == "documentation"
-        and _matches(pattern, path)
-        and _doubt(path, pattern) is None
-        for pattern in _patterns()
-    )
 
 
 def _matches(pattern: _Pattern, path: str) -> bool:
@@ -189,17 +186,6 @@ def _matches(pattern: _Pattern, path: str) -> bool:
         and pattern.paths.fullmatch(path) is not None
         and not _LEGAL.search(path.rpartition("/")[2])
     )
-
-
-def _first_match(payload: Payload, pattern: re.Pattern[str]) -> str | None:
-    paths = (path for path in payload.inventory.entries if len(path) <= LONGEST_PATH)
-    return next((path for path in paths if pattern.fullmatch(path)), None)
-
-
-def _doubt(path: str, pattern: _Pattern) -> str | None:
-    if pattern.kind == "documentation" and path.removesuffix(".gz").endswith(_PAGES):
-        return "the application may show such pages as its help"
-    return None
 
 
 def unstripped_files(payload: Payload) -> Iterator[NeedlessFile]:

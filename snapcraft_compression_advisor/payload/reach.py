@@ -11,23 +11,20 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from ..core.units import KIB, MIB
+from ..core.units import KIB
 from ..squashfs.entry import EntryKind
 from .elf import TRIPLETS, readable_linkage
 from .inventory import Entry
 from .linkage import LIBRARY_PATH
 from .paths import PathResolver
 from .snap_yaml import App
-from .source import Payload, is_far
+from .source import Payload
 from .stack import ROOT, place_of, provides
 
-SEARCHED_MAX_BYTES = 1024 * MIB
-"""Of a payload whose files are searched for libraries' names."""
 SCRIPT_MAX_BYTES = 64 * KIB
 """snapcraft's desktop-launch has some 20 KiB."""
 MOST_SCRIPTS = 16
@@ -35,10 +32,6 @@ MOST_SCRIPTS = 16
 
 TRIPLET = "<triplet>"
 """Stands for a variable with the name of the machine, under any name."""
-
-_LIBRARY = re.compile(rb"lib[\w+.-]{0,200}\.so(?:\.\d+)*")
-_PIECE_BYTES, _OVERLAP_BYTES = 4 * MIB, KIB
-"""Of a file that is searched; pieces overlap by more than a name has."""
 
 _NAME = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 _CONDITIONAL = re.compile(r"\$\{\w+:?[+-][^}]*\}")
@@ -57,8 +50,7 @@ _SDK = re.compile(r".*-sdk(?:-.*)?")
 _CLASSIC = "the loader of a classic snap doesn't look in its base"
 _NOT_SEARCHED = "the library path of app {} doesn't lead to {!r}"
 _ANEW = "{!r} may replace LD_LIBRARY_PATH"
-_NAMED = "{} has no {!r}, which {!r} may load"
-_UNREAD = "{} has no {!r}, which some file may load"
+_LACKING = "{} has no {!r}, which some file may load"
 
 
 def place_of_supplier(payload: Payload, other: Payload) -> str | None:
@@ -111,14 +103,22 @@ class Reach:
         :param names: of it and of links to it, in the loader's folders.
         :returns: None if each app finds it.
         """
+        linkage = readable_linkage(self._payload, own)
+        soname = (linkage and linkage.soname) or posixpath.basename(found.file.path)
         if found.place != ROOT:
-            linkage = readable_linkage(self._payload, own)
-            soname = (linkage and linkage.soname) or posixpath.basename(found.file.path)
             doubt = self._doubt_of_path(soname, found)
         else:
             classic = self._payload.snap.confinement == "classic"
             doubt = _CLASSIC if classic else None
-        return doubt or self._doubt_of_names(own, names, found)
+        entries = found.snap.inventory.entries
+        lacking = (
+            _LACKING.format(found.snap.snap.name, name)
+            for name in names
+            # With all of its version, no program names it.
+            if not name.startswith(f"{soname}.")
+            and posixpath.join(found.folder, name) not in entries
+        )
+        return doubt or next(lacking, None)
 
     def _doubt_of_path(self, soname: str, found: Replacement) -> str | None:
         """Return the app whose loader doesn't look in a content snap's folder."""
@@ -164,38 +164,6 @@ class Reach:
             if text and LIBRARY_PATH in text and "sh" not in text.partition("\n")[0]:
                 return entry.path
         return None
-
-    def _doubt_of_names(
-        self, own: Entry, names: Collection[str], found: Replacement
-    ) -> str | None:
-        """Return a name of our library that the other snap lacks and a file has."""
-        entries = found.snap.inventory.entries
-        raw_bytes = self._payload.inventory.raw_bytes
-        for name in names:
-            if posixpath.join(found.folder, name) in entries:
-                continue
-            if is_far(self._payload) or raw_bytes > SEARCHED_MAX_BYTES:
-                return _UNREAD.format(found.snap.snap.name, name)
-            for path in self._naming.get(name, ()):
-                if path != own.path:
-                    return _NAMED.format(found.snap.snap.name, name, path)
-        return None
-
-    @cached_property
-    def _naming(self) -> Mapping[str, set[str]]:
-        """By each library's name that files have among their bytes, these files."""
-        naming: dict[str, set[str]] = defaultdict(set)
-        for entry in self._payload.inventory.files():
-            for piece in _pieces(self._payload, entry):
-                for name in _LIBRARY.findall(piece) if b".so" in piece else ():
-                    naming[name.decode()].add(entry.path)
-        return naming
-
-
-def _pieces(payload: Payload, entry: Entry) -> Iterator[bytes]:
-    step = _PIECE_BYTES - _OVERLAP_BYTES
-    for offset in range(0, max(1, entry.size_bytes - _OVERLAP_BYTES), step):
-        yield payload.read(entry.path, offset=offset, length=_PIECE_BYTES)
 
 
 @dataclass(kw_only=True)

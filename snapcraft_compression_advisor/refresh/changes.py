@@ -21,7 +21,6 @@ from typing import Literal
 import numpy as np
 
 from ..core.units import MIB
-from ..payload.needless import is_documentation
 from ..payload.source import Payload
 
 ChangeKind = Literal[
@@ -33,7 +32,6 @@ ChangeKind = Literal[
     "recompressed",  # an archive whose contents are the same
     "timestamp",  # of the same length, only some bytes differ
     "cache",  # its sources are the same
-    "documentation",  # which needn't ship
 ]
 LISTED_FILES = 50
 """Files that a report has."""
@@ -232,8 +230,6 @@ def _kind(path: str, before: bytes, now: bytes) -> ChangeKind:
         return "recompressed"
     if len(before) == len(now) and _differing(before, now) <= _TIMESTAMP_BYTES:
         return "timestamp"
-    if is_documentation(path):
-        return "documentation"
     if archive is not None:
         return "archive"
     return "rebuilt" if now.startswith(_ELF) else "changed"

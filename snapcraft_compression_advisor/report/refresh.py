@@ -42,7 +42,6 @@ _CHANGES: Mapping[ChangeKind, str] = {
     "recompressed": "an archive with the same contents, compressed again",
     "timestamp": "the same except for a timestamp or a build id",
     "cache": "a cache of unchanged files, made at another time",
-    "documentation": "documentation that changed",
 }
 _REMEDIES: Mapping[ChangeKind, str] = {
     "recompressed": "Build archives reproducibly, or store their members uncompressed: "
@@ -53,8 +52,6 @@ _REMEDIES: Mapping[ChangeKind, str] = {
     "equal files.",
     "cache": "Set the times of the sources to SOURCE_DATE_EPOCH before a cache is "
     "made; compile Python with --invalidation-mode unchecked-hash.",
-    "documentation": "Leave manual pages and changelogs out of the snap, but keep "
-    "licences.",
     "moved": "Keep paths the same from build to build: xdelta3 finds what moved only "
     "within 32 MiB.",
     "rebuilt": "Stage libraries from packages that don't change with each build; pin "

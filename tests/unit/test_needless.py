@@ -367,14 +367,17 @@ def doubts(
     environment: dict[str, str] | None = None,
     launcher: str = "",
     content: str = "gnome-46-2404",
+    own: dict[str, bytes] | None = None,
+    links: dict[str, str] | None = None,
 ) -> list[str | None]:
     app = {"command": "bin/app", "command-chain": ["snap/command-chain/desktop-launch"]}
     payload = make_payload(
         {
             "bin/app": make_elf(needed=["libfoo.so.1"], interpreter=LOADER),
-            f"{LIB}/libfoo.so.1": FOO,
+            **(own or {f"{LIB}/libfoo.so.1": FOO}),
             "snap/command-chain/desktop-launch": launcher.encode() or b"none",
         },
+        links=links,
         plugs={
             "gnome-46-2404": {
                 "interface": "content",
@@ -405,6 +408,16 @@ def doubts(
 )
 def test_library_path_of_snap_yaml_leads_there(environment: dict[str, str]) -> None:
     assert doubts(environment=environment) == [None]
+
+
+def test_link_for_builds_that_the_content_snap_lacks_leaves_it_open() -> None:
+    path = {"LD_LIBRARY_PATH": f"$SNAP/runtime/{LIB}"}
+    links = {f"{LIB}/libfoo.so.1": "libfoo.so.1.2"}
+    library = {f"{LIB}/libfoo.so.1.2": FOO}
+    assert doubts(environment=path, own=library, links=links) == [None]
+    links[f"{LIB}/libfoo.so"] = "libfoo.so.1.2"
+    (doubt,) = doubts(environment=path, own=library, links=links)
+    assert doubt == "gnome-46-2404 has no 'libfoo.so', which some file may load"
 
 
 def test_launcher_of_an_extension_leads_there() -> None:

@@ -70,21 +70,6 @@ def test_archive_with_other_contents_changed() -> None:
     assert kind(gzip.compress(TEXT), gzip.compress(TEXT + b"more")) == "archive"
 
 
-@pytest.mark.parametrize(
-    ("path", "expected"),
-    [
-        ("usr/share/doc/app/changelog.gz", "documentation"),
-        ("usr/share/man/man1/app.1.gz", "documentation"),
-        ("usr/share/doc/app/COPYING.gz", "archive"),
-        ("usr/share/doc/app/help.html.gz", "archive"),
-        ("usr/share/app/changelog.gz", "archive"),
-    ],
-)
-def test_documentation_that_changed_can_be_left_out(path: str, expected: str) -> None:
-    before, after = (gzip.compress(text) for text in (TEXT, TEXT + b"more"))
-    assert kind(before, after, path=path) == expected
-
-
 def test_second_stream_of_a_file_is_not_overlooked() -> None:
     one = gzip.compress(TEXT)
     assert kind(one + gzip.compress(b"x"), one + gzip.compress(NOISE)) != "recompressed"

@@ -51,6 +51,7 @@ PRIME: Mapping[str, bytes] = {
 BASE: Mapping[str, bytes] = {
     "meta/snap.yaml": b"name: core24\nversion: '1'\ntype: base\n",
     f"{LIB}/libfoo.so.1": FOO,
+    f"{LIB}/libfoo.so": FOO,
     f"{LIB}/libbar.so.1": make_elf(soname="libbar.so.1", exported=["bar"]),
     "bin/cat": b"#!/bin/sh\n",
 }
