@@ -21,7 +21,7 @@ from .advice.reasons import (
     Reason,
     Verdict,
 )
-from .core.printable import printable
+from .core.terminal import printable
 from .core.units import (
     Interval,
     format_bytes,

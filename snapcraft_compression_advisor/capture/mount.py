@@ -34,7 +34,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..core.deferred_signals import deferred_signals
+from ..core.child import deferred_signals
 from ..core.errors import NoInputError, StorageError, ToolError
 from ..core.scratch import scratch_directory, unmount
 from ..core.units import MIB

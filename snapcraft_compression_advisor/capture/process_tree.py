@@ -13,7 +13,7 @@ from pathlib import Path
 
 import psutil
 
-from ..core.deferred_signals import deferred_signals
+from ..core.child import deferred_signals
 from ..core.errors import ToolError
 from .prepared_process import PreparedProcess, StartRequest, launch_keeper
 

@@ -21,8 +21,7 @@ from typing import IO
 from urllib.parse import quote
 from xml.sax.saxutils import escape
 
-from ..core.child import beginning, end_child, ending_with_us
-from ..core.deferred_signals import deferred_signals
+from ..core.child import beginning, deferred_signals, end_child, ending_with_us
 from ..core.errors import StorageError, ToolError
 from ..core.scratch import held_directory
 

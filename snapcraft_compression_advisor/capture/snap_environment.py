@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..core.deferred_signals import deferred_signals
+from ..core.child import deferred_signals
 from ..core.errors import StorageError
 from ..core.scratch import held_directory, unmount
 from .mount import virtual_mount

@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import ClassVar, get_args
 
 from ..core.errors import NoInputError
-from ..core.printable import printable
 from ..core.scratch import replace_text
-from ..core.terminal import emit
+from ..core.terminal import emit, printable
 from ..fleet import imported
 from ..fleet.bounded import Limits, Pool
 from ..fleet.dataset import Dataset, current_rows

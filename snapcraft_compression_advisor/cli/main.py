@@ -23,7 +23,7 @@ from craft_cli import (
 )
 
 from .. import __version__
-from ..core.deferred_signals import HELD_BACK, DeferredSignals
+from ..core.child import HELD_BACK, DeferredSignals
 from ..core.errors import AdvisorError, StorageError
 from ..core.result_store import OFF, VARIABLE, keeping_results
 from ..core.terminal import emit

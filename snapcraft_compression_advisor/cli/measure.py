@@ -21,8 +21,7 @@ from ..capture.samples import RunTime
 from ..capture.snap_environment import launch_home
 from ..capture.start import time_launch
 from ..codecs import CODECS
-from ..core.printable import printable
-from ..core.terminal import emit
+from ..core.terminal import emit, printable
 from ..devices.device_file import device_text
 from ..launch.fit import FittedProfile
 from ..launch.profile import read_profile

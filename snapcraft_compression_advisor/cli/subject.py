@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ..analysis import Request, analysis_request, check_apps
 from ..core.errors import AdvisorError, NoInputError, UsageError
-from ..core.printable import printable
+from ..core.terminal import printable
 from ..launches import Consumer, Surroundings
 from ..payload.snap_yaml import split_component_name
 from ..payload.source import (

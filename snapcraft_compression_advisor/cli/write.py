@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING
 
 from craft_cli import EmitterMode
 
-from ..core.deferred_signals import deferred_signals
+from ..core.child import deferred_signals
 from ..core.errors import StorageError, UsageError
-from ..core.printable import Kept, safe_text
-from ..core.terminal import emit, wants_colour
+from ..core.terminal import Kept, emit, safe_text, wants_colour
 
 if TYPE_CHECKING:
     from ..lint.finding import LintReport

@@ -6,7 +6,7 @@ import os
 
 from craft_cli import CraftError
 
-from .printable import printable, safe_text
+from .terminal import printable, safe_text
 
 
 class AdvisorError(CraftError):

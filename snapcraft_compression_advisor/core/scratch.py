@@ -19,10 +19,10 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from .deferred_signals import deferred_signals
+from .child import deferred_signals
 from .errors import StorageError
 from .files import remove_tree
-from .printable import safe_text
+from .terminal import safe_text
 from .units import format_bytes
 
 PREFIX = "compression-advisor-"

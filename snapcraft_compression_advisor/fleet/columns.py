@@ -14,7 +14,7 @@ from typing import Any, Literal
 from ..analysis import Analysis
 from ..core.errors import BadDataError
 from ..core.files import open_regular
-from ..core.printable import printable
+from ..core.terminal import printable
 from ..core.units import Interval
 from ..launches import LaunchAnalysis
 from ..lint.finding import LintedPayload

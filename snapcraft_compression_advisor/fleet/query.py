@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import UsageError
-from ..core.printable import printable
+from ..core.terminal import printable
 from ..report.markdown_printer import plain
 from . import imported
 from .dataset import current_rows, key_of, part_files

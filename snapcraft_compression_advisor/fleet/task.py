@@ -13,7 +13,7 @@ from pathlib import Path
 from ..analysis import analyse, analysis_request
 from ..core.errors import AdvisorError, NoInputError, StorageError
 from ..core.files import open_regular
-from ..core.printable import printable
+from ..core.terminal import printable
 from ..core.units import MIB
 from ..launch.guess.guess import static_launch_set
 from ..launch.profile import LaunchProfile, read_profile

@@ -14,8 +14,7 @@ from snapcraft.errors import SnapcraftError
 from snapcraft.extensions.extension import Extension
 from snapcraft.linters.base import Linter, LinterIssue, LinterResult
 
-from ..core.printable import printable, safe_line
-from ..core.terminal import emit
+from ..core.terminal import emit, printable, safe_line
 from ..lint.finding import Finding
 from ..lint.lint import check_rules
 from ..settings.load import PLUGIN

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import pydantic
 
 from ..core.documents import DocumentKind
-from ..core.printable import printable
+from ..core.terminal import printable
 from ..core.units import MIB
 from ..devices.device import Decompressors, FileMode
 from ..payload.stack import Role

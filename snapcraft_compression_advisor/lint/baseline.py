@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath, PurePosixPath
 
 from ..core.errors import BadDataError
-from ..core.printable import printable
+from ..core.terminal import printable
 from ..payload.source import Payload
 from .finding import REGRESSIONS, Finding, LintedPayload, LintReport, State
 from .run import SEVERITIES

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
-from ..core.printable import printable
+from ..core.terminal import printable
 from ..core.units import Interval
 
 if TYPE_CHECKING:

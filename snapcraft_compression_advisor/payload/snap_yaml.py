@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import pydantic
 
 from ..core.documents import DocumentKind
-from ..core.printable import printable
+from ..core.terminal import printable
 from ..core.units import KIB
 
 SNAP_YAML_PATH = "meta/snap.yaml"

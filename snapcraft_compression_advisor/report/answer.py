@@ -9,7 +9,7 @@ from ..advice.evidence import Policy
 from ..advice.judging import SNAPCRAFT_DEFAULT
 from ..advice.reasons import Code, Decides, Fails, Growth, InDoubt, PaidAfter
 from ..codecs import SHIPPABLE
-from ..core.printable import printable
+from ..core.terminal import printable
 from ..core.units import (
     counted,
     format_bytes,

@@ -16,7 +16,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from .. import __version__
-from ..core.printable import printable
+from ..core.terminal import printable
 from .model import Page
 
 _DIGITS = 6

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import __version__
 from ..core.errors import ToolError
-from ..core.printable import printable
+from ..core.terminal import printable
 from ..installing import install_command
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ..core.printable import printable
+from ..core.terminal import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

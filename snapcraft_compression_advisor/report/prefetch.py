@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..core.printable import printable
+from ..core.terminal import printable
 from ..core.units import counted, format_bytes, format_seconds, seconds
 from .document import document_text, part
 from .model import Page, Section, Step, Table

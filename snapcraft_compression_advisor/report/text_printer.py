@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..core.printable import printable
+from ..core.terminal import printable
 from .lines import FILE_STYLE, TextStyle, wrapped
 
 if TYPE_CHECKING:

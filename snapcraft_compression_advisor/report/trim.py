@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ..core.printable import printable
+from ..core.terminal import printable
 from ..core.units import counted, format_bytes, percent, seconds, size
 from .document import Part, document_text, part
 from .model import Entry, Page, Section, Step, Table

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..advice.reasons import Code
-from ..core.printable import printable
+from ..core.terminal import printable
 from ..core.units import counted, first_of, join_ends
 from ..payload.snap_yaml import split_component_name
 from ..wording import not_followed

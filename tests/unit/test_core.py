@@ -24,8 +24,7 @@ from snapcraft_compression_advisor.core.errors import (
     BadDataError,
     NoInputError,
 )
-from snapcraft_compression_advisor.core.printable import Kept, safe_line, safe_text
-from snapcraft_compression_advisor.core.terminal import emit
+from snapcraft_compression_advisor.core.terminal import Kept, emit, safe_line, safe_text
 from snapcraft_compression_advisor.core.units import format_bytes, format_seconds
 
 TEXTS = st.lists(

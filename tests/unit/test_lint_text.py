@@ -22,8 +22,11 @@ from lint_reports import (
     report_of,
     report_of_longest_path,
 )
-from snapcraft_compression_advisor.core.printable import printable, safe_text
-from snapcraft_compression_advisor.core.terminal import wants_colour
+from snapcraft_compression_advisor.core.terminal import (
+    printable,
+    safe_text,
+    wants_colour,
+)
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.lint.baseline import Baseline, judge
 from snapcraft_compression_advisor.lint.finding import (

@@ -13,10 +13,11 @@ import pytest
 from pytest_mock import MockerFixture
 
 from snapcraft_compression_advisor.core import child
-from snapcraft_compression_advisor.core.child import ending_with_us, run_child
-from snapcraft_compression_advisor.core.deferred_signals import (
+from snapcraft_compression_advisor.core.child import (
     HELD_BACK,
     deferred_signals,
+    ending_with_us,
+    run_child,
 )
 from snapcraft_compression_advisor.core.errors import (
     BadDataError,

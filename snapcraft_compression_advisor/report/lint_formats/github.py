@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ...core.printable import printable
+from ...core.terminal import printable
 from .phrases import title, unchecked_lines
 
 if TYPE_CHECKING:

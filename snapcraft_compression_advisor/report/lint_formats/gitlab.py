@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from ...core.printable import printable
+from ...core.terminal import printable
 from .phrases import fingerprints, full_path, payload_fingerprint, title
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from ...core.printable import printable
+from ...core.terminal import printable
 from ...lint.run import at_least
 from .phrases import details, place, title
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from ...core.printable import printable
+from ...core.terminal import printable
 from ...core.units import counted, first_of, size
 from ...diff.figures import image_change, launch_changes
 from ...lint.finding import MOST_FILES

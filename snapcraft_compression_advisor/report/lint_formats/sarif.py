@@ -11,7 +11,7 @@ import json
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from ...core.printable import printable
+from ...core.terminal import printable
 from ...lint.rules import ALL_RULES
 from .phrases import SCHEME, details, fingerprints
 

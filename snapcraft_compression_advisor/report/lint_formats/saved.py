@@ -9,7 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from ...core.documents import DocumentKind
 from ...core.errors import BadDataError
-from ...core.printable import printable
+from ...core.terminal import printable
 from ...core.units import MIB, Interval
 from ...diff.figures import LaunchFigure, PayloadFigures
 from ...lint.finding import Finding, LintedPayload, LintReport, Location, Severity
