@@ -21,7 +21,7 @@ ROOM_LINES = {
     "launch/guess": 6_415,
     "advice": 1_140,
     "settings": 1_110,
-    "project": 1_085,
+    "project": 1_075,
     "refresh": 1_150,
     "diff": 1_030,
     "preflight": 670,

@@ -1,9 +1,12 @@
-"""Change lines of a snapcraft.yaml: a key with a scalar, filters of a part."""
+"""Change lines of a snapcraft.yaml: a compression, filters of a part.
+
+The result is parsed and compared before it is returned: it says the same but for what
+is changed.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import takewhile
 from typing import NoReturn
 
@@ -18,25 +21,13 @@ from .document import (
     read_document,
 )
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """The place of a key that a mapping doesn't have.
-
-    :param after: it goes after the last of these keys that precede those of ``before``.
-    :param before: else it goes before the first of these, and the comment above it;
-        else at the end of the mapping.
-    """
-
-    after: frozenset[str]
-    before: frozenset[str] = frozenset()
-
-
-_IN_ROOT = Place(
-    after=frozenset({"type", "base", "build-base", "version", "grade", "confinement"}),
-    before=frozenset({"apps", "parts"}),
+_AFTER_IN_ROOT = frozenset(
+    {"type", "base", "build-base", "version", "grade", "confinement"}
 )
-_IN_COMPONENT = Place(after=frozenset({"type"}))
+"""A new key goes after the last of these that precede :data:`_BEFORE`."""
+_BEFORE = frozenset({"apps", "parts"})
+"""Else it goes before the first of these, and the comment above it; else at the end."""
+_AFTER_IN_COMPONENT = frozenset({"type"})
 
 
 def set_compression(
@@ -46,10 +37,15 @@ def set_compression(
     component: str | None = None,
     where: str = "snapcraft.yaml",
 ) -> bytes:
-    """Return the project file with a ``compression`` set, as :func:`set_scalar` does.
+    """Return a project file's bytes with a ``compression`` set.
+
+    An existing value is replaced where it stands, in its own quotes. A new line is
+    always a whole one: if the file has no line break at its end, it goes before the
+    last key. No other line differs.
 
     :param component: its name under ``components``; ``None`` for the snap's own key.
     :param where: the file, for errors.
+    :returns: the same object if nothing has to change.
     :raises UsageError: for a compression or component that there isn't.
     :raises BadDataError: if the YAML is broken, or can't be edited in one line.
     """
@@ -57,101 +53,94 @@ def set_compression(
         message = f"snapcraft doesn't accept compression {compression!r}"
         raise UsageError(message, resolution=f"Use {' or '.join(SHIPPABLE)}.")
     document = read_document(content, where=where)
-    if component is None:
-        return set_scalar(document, (COMPRESSION,), compression, place=_IN_ROOT)
-    if document.root.child("components", component) is None:
+    above = () if component is None else ("components", component)
+    holder = document.root.child(*above)
+    if holder is None:
         message = f"{where}: there is no component {component!r}"
         raise UsageError(message, resolution="Specify one of the file's components.")
-    path = ("components", component, COMPRESSION)
-    return set_scalar(document, path, compression, place=_IN_COMPONENT)
-
-
-def set_scalar(
-    document: ProjectDocument, path: Sequence[str], value: str, *, place: Place
-) -> bytes:
-    """Return a project file's bytes with a plain scalar set.
-
-    An existing value is replaced where it stands, in its own quotes. A new line is
-    always a whole one: if the file has no line break at its end, it goes before the
-    last key. The result is parsed and compared before it is returned: one line
-    differs, and the document says the same but for this key.
-
-    :param path: of the key from the root; all but the last have to be there.
-    :param value: plain: it needs no quotes.
-    :returns: the same object if nothing has to change.
-    :raises BadDataError: if the key can't be set in one line.
-    """
-    holder = document.root.child(*path[:-1]) or document.root
-    change = _Change(document=document, holder=holder, path=path, value=value)
-    present = holder.child(path[-1])
-    if present is not None and present.scalar == value:
-        return document.content
+    present = holder.child(COMPRESSION)
+    if present is not None and present.scalar == compression:
+        return content
+    by_hand = f"Write the line by hand: {COMPRESSION}: {compression}"
     if holder.is_alias or holder.anchor is not None:
-        change.refuse(f"{path[-2]} has an anchor or an alias", holder)
-    text = document.text
-    after = change.inserted(place) if present is None else change.replaced(present)
+        problem = f"{component or 'the root'} has an anchor or an alias"
+        _refuse(document, problem, by_hand, holder)
+    if present is not None:
+        text = _with_value(document, present, compression, by_hand)
+    else:
+        text = _with_compression(document, holder, component, compression, by_hand)
+    path = (*above, COMPRESSION)
     if not (
-        _changes_one_line(text, after)
-        and _says_the_same(document.root, after, path, value)
+        _changes_one_line(document.text, text)
+        and _says_the_same(document.root, text, path, compression)
     ):
-        change.refuse("can't be edited without changing more than one line")
-    return document.encoded(after)
+        problem = "can't be edited without changing more than one line"
+        _refuse(document, problem, by_hand)
+    return document.encoded(text)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Change:
-    """What is to be set in which mapping."""
+def _refuse(
+    document: ProjectDocument, problem: str, resolution: str, node: Node | None = None
+) -> NoReturn:
+    """Refuse a change; the error says how to make it by hand."""
+    line = f", line {node.line}" if node else ""
+    message = f"{document.where}{line}: {problem}"
+    raise BadDataError(message, resolution=resolution)
 
-    document: ProjectDocument
-    holder: Node
-    path: Sequence[str]
-    value: str
 
-    def refuse(self, problem: str, node: Node | None = None) -> NoReturn:
-        """Refuse the change; the error says how to make it by hand."""
-        place = self.document.where + (f", line {node.line}" if node else "")
-        line = f"{self.path[-1]}: {self.value}"
-        message = f"{place}: {problem}"
-        raise BadDataError(message, resolution=f"Write the line by hand: {line}")
+def _with_value(
+    document: ProjectDocument, present: Node, value: str, by_hand: str
+) -> str:
+    """Return the text with another value, if it is on one line and its own."""
+    text = document.text
+    if present.scalar is None:
+        raise not_a_scalar(present, COMPRESSION, where=document.where)
+    written = text[present.start : present.end]
+    if present.is_alias or present.anchor is not None or present.tag is not None:
+        problem = f"{COMPRESSION} has an anchor, an alias or a tag"
+        _refuse(document, problem, by_hand, present)
+    if present.style in ("|", ">") or LINE_BREAK.search(written):
+        problem = f"the value of {COMPRESSION} spans several lines"
+        _refuse(document, problem, by_hand, present)
+    # The empty value of `compression:` stands right after the colon.
+    space = "" if written else " "
+    new = f"{space}{present.style}{value}{present.style}"
+    return text[: present.start] + new + text[present.end :]
 
-    def replaced(self, present: Node) -> str:
-        """Return the text with another value, if it is on one line and its own."""
-        key, text = self.path[-1], self.document.text
-        if present.scalar is None:
-            raise not_a_scalar(present, key, where=self.document.where)
-        written = text[present.start : present.end]
-        if present.is_alias or present.anchor is not None or present.tag is not None:
-            self.refuse(f"{key} has an anchor, an alias or a tag", present)
-        if present.style in ("|", ">") or LINE_BREAK.search(written):
-            self.refuse(f"the value of {key} spans several lines", present)
-        # The empty value of `compression:` stands right after the colon.
-        space = "" if written else " "
-        new = f"{space}{present.style}{self.value}{present.style}"
-        return text[: present.start] + new + text[present.end :]
 
-    def inserted(self, place: Place) -> str:
-        """Return the text with a new line, if the mapping has one entry a line."""
-        document, key, entries = self.document, self.path[-1], self.holder.entries
-        name = f"{self.path[-2]!r}" if len(self.path) > 1 else "the root"
-        if self.holder.is_flow:
-            self.refuse(f"{name} is a flow mapping and has no {key}")
-        if not entries:
-            self.refuse(f"{name} has no keys", self.holder)
-        first, _ = entries[0]
-        indent = document.before(first)
-        if indent.strip(" "):
-            self.refuse(f"{name} begins with {indent.strip()!r}", first)
-        index, text = _insertion_index(document, entries, place), document.text
-        line = f"{indent}{key}: {self.value}{document.line_break_near(index)}"
-        return text[:index] + line + text[index:]
+def _with_compression(
+    document: ProjectDocument,
+    holder: Node,
+    component: str | None,
+    value: str,
+    by_hand: str,
+) -> str:
+    """Return the text with a new line, if the mapping has one entry a line."""
+    entries, text = holder.entries, document.text
+    name = "the root" if component is None else f"{component!r}"
+    if holder.is_flow:
+        problem = f"{name} is a flow mapping and has no {COMPRESSION}"
+        _refuse(document, problem, by_hand)
+    if not entries:
+        _refuse(document, f"{name} has no keys", by_hand, holder)
+    first, _ = entries[0]
+    indent = document.before(first)
+    if indent.strip(" "):
+        problem = f"{name} begins with {indent.strip()!r}"
+        _refuse(document, problem, by_hand, first)
+    index = _insertion_index(document, entries, in_root=component is None)
+    line = f"{indent}{COMPRESSION}: {value}{document.line_break_near(index)}"
+    return text[:index] + line + text[index:]
 
 
 def _insertion_index(
-    document: ProjectDocument, entries: Sequence[tuple[Node, Node]], place: Place
+    document: ProjectDocument, entries: Sequence[tuple[Node, Node]], *, in_root: bool
 ) -> int:
     """Return the start of the line before which the new one goes."""
-    head = list(takewhile(lambda each: each[0].scalar not in place.before, entries))
-    neighbours = [value for key, value in head if key.scalar in place.after]
+    before = _BEFORE if in_root else frozenset()
+    after = _AFTER_IN_ROOT if in_root else _AFTER_IN_COMPONENT
+    head = list(takewhile(lambda each: each[0].scalar not in before, entries))
+    neighbours = [value for key, value in head if key.scalar in after]
     if not neighbours and len(head) < len(entries):
         return _index_before(document, entries, len(head))
     last = neighbours[-1] if neighbours else entries[-1][1]
@@ -200,6 +189,7 @@ def _says_the_same(before: Node, text: str, path: Sequence[str], value: str) -> 
 _STEP = "prime"
 _INDENT = 2
 """Spaces of what is added below a key, as snapcraft's documentation has it."""
+_FILTERS_BY_HAND = "Add the filters by hand: 'trim --format yaml' prints them."
 
 
 def add_filters(
@@ -230,7 +220,8 @@ def _add_to_part(
         message = f"{where}: there is no part {part!r}"
         raise BadDataError(message, resolution="Specify the project of this payload.")
     if holder.is_flow or holder.is_alias or holder.anchor is not None:
-        _refuse(where, holder, f"part {part!r} is a flow mapping, or has an anchor")
+        problem = f"part {part!r} is a flow mapping, or has an anchor"
+        _refuse(document, problem, _FILTERS_BY_HAND, holder)
     present = holder.child(_STEP)
     known = {item.scalar for item in present.items} if present else set()
     added = [f"-{each}" for each in patterns if f"-{each}" not in known]
@@ -244,7 +235,8 @@ def _add_to_part(
         text = _with_items(document, present, items)
     after = read_document(document.encoded(text), where=where)
     if not _adds_only(document.root, after.root, part, added):
-        _refuse(where, holder, f"the filters of part {part!r} can't be added")
+        problem = f"the filters of part {part!r} can't be added"
+        _refuse(document, problem, _FILTERS_BY_HAND, holder)
     return document.encoded(text)
 
 
@@ -253,7 +245,8 @@ def _with_key(document: ProjectDocument, holder: Node, items: Sequence[str]) -> 
     first, _ = holder.entries[0]
     indent = document.before(first)
     if indent.strip(" "):
-        _refuse(document.where, first, "a key isn't on a line of its own")
+        problem = "a key isn't on a line of its own"
+        _refuse(document, problem, _FILTERS_BY_HAND, first)
     _, last = holder.entries[-1]
     lines = (f"{indent}{' ' * _INDENT}{each}" for each in items)
     return _inserted(document, last, [f"{indent}{_STEP}:", *lines])
@@ -262,14 +255,17 @@ def _with_key(document: ProjectDocument, holder: Node, items: Sequence[str]) -> 
 def _with_items(document: ProjectDocument, present: Node, items: Sequence[str]) -> str:
     """Return the text with more items at the end of a list."""
     if present.is_flow or present.is_alias or not present.items:
-        _refuse(document.where, present, f"{_STEP} isn't a list with an item a line")
+        problem = f"{_STEP} isn't a list with an item a line"
+        _refuse(document, problem, _FILTERS_BY_HAND, present)
     if present.anchor is not None or present.tag is not None:
-        _refuse(document.where, present, f"{_STEP} has an anchor or a tag")
+        problem = f"{_STEP} has an anchor or a tag"
+        _refuse(document, problem, _FILTERS_BY_HAND, present)
     last = present.items[-1]
     line = document.starts[document.line_of(present.items[0].start)]
     indent = document.text[line : document.text.find("-", line)]
     if indent.strip(" "):
-        _refuse(document.where, last, "an item isn't on a line of its own")
+        problem = "an item isn't on a line of its own"
+        _refuse(document, problem, _FILTERS_BY_HAND, last)
     return _inserted(document, last, [f"{indent}{each}" for each in items])
 
 
@@ -283,13 +279,6 @@ def _inserted(document: ProjectDocument, node: Node, lines: Sequence[str]) -> st
     if before and not before.endswith(("\n", "\r")):
         before += line_break
     return before + "".join(f"{line}{line_break}" for line in lines) + text[index:]
-
-
-def _refuse(where: str, node: Node, problem: str) -> NoReturn:
-    message = f"{where}, line {node.line}: {problem}"
-    raise BadDataError(
-        message, resolution="Add the filters by hand: 'trim --format yaml' prints them."
-    )
 
 
 def _adds_only(before: Node, after: Node, part: str, added: Sequence[str]) -> bool:

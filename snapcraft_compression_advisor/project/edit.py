@@ -8,7 +8,7 @@ import os
 import re
 import stat
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
@@ -75,12 +75,7 @@ def merge_edits(edits: Sequence[Edit]) -> tuple[Edit, tuple[bool, ...]]:
         made.append(fits)
         if fits:
             taken.update(edit.sets)
-    after = first.before
-    for component, codec in taken.items():
-        after = set_compression(
-            after, codec, component=component, where=str(first.path)
-        )
-    return replace(first, after=after, sets=taken), tuple(made)
+    return _edit(first.path, first.before, taken), tuple(made)
 
 
 def plan_edit(
@@ -97,11 +92,7 @@ def plan_edit(
     :raises AdvisorError: if the file can't be read, or :func:`set_compression` refuses.
     """
     before = read_project_file(path)
-    after = set_compression(
-        before, compression, component=component, where=where or str(path)
-    )
-    sets = {component: compression}
-    return Edit(path=path, before=before, after=after, sets=sets)
+    return _edit(path, before, {component: compression}, where=where)
 
 
 def safe_edit(
@@ -112,16 +103,26 @@ def safe_edit(
     :param compressions: by component, ``None`` for the snap's.
     :returns: ``None`` if it can't be made safely, or changes nothing.
     """
-    after, where = project.content, str(project.path)
     try:
-        for component, codec in compressions.items():
-            after = set_compression(after, codec, component=component, where=where)
+        edit = _edit(project.path, project.content, compressions)
     except (BadDataError, UsageError):  # UsageError: the file has no such component
         return None
-    edit = Edit(
-        path=project.path, before=project.content, after=after, sets=compressions
-    )
     return edit if edit.changes else None
+
+
+def _edit(
+    path: Path,
+    before: bytes,
+    sets: Mapping[str | None, str],
+    *,
+    where: str | None = None,
+) -> Edit:
+    after = before
+    for component, codec in sets.items():
+        after = set_compression(
+            after, codec, component=component, where=where or str(path)
+        )
+    return Edit(path=path, before=before, after=after, sets=sets)
 
 
 def apply_edit(edit: Edit) -> None:

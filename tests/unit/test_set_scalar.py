@@ -193,6 +193,7 @@ def test_what_snapcraft_could_not_read_is_refused_with_its_place(
         ("compression: >-\n  xz\n", "xz", "spans several lines"),
         ("compression: a\n  b\n", "a b", "spans several lines"),
         ('compression: "x\\\n  z"\n', "xz", "spans several lines"),
+        ("&a\nname: x\ncompression: xz\n", "xz", "the root has an anchor"),
         ("{name: x}\n", None, "a flow mapping"),
         ("{}\n", None, "a flow mapping"),
         ("? name\n: x\n", None, "the root begins with '\\?'"),
