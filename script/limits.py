@@ -20,7 +20,7 @@ ROOM_LINES = {
     "launch": 1_400,
     "launch/guess": 6_415,
     "advice": 1_140,
-    "settings": 1_110,
+    "settings": 1_090,
     "project": 1_075,
     "refresh": 1_150,
     "diff": 1_030,

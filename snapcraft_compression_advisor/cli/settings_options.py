@@ -13,8 +13,13 @@ from ..core.terminal import emit
 from ..launch.launch_set import select_apps
 from ..payload.snap_yaml import COMPONENT_TYPE
 from ..payload.source import Payload
-from ..settings.file import POLICY_FILE_NAME
-from ..settings.load import LoadedSettings, load_settings, overlay, setting
+from ..settings.load import (
+    POLICY_FILE_NAME,
+    LoadedSettings,
+    load_settings,
+    overlay,
+    setting,
+)
 from ..settings.parts import LAUNCH_TIMEOUT_S, Option, Recording
 from ..settings.quantities import SECONDS, event_text
 from ..settings.settings import Settings

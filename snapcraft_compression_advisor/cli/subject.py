@@ -31,12 +31,12 @@ from ..project.project_file import (
     read_project,
     read_project_file,
 )
-from ..settings.file import (
+from ..settings.load import (
     POLICY_PLACES,
+    LoadedSettings,
     find_policy_file,
     ignored_policy_files,
 )
-from ..settings.load import LoadedSettings
 from ..settings.settings import Settings
 from .commands import Arguments, check_edit_options, stack_arguments
 from .settings_options import given_settings, read_settings, with_recordings

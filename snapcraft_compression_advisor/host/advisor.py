@@ -24,8 +24,7 @@ from ..lint.rule import Context
 from ..payload.source import DirectoryPayload, Payload, open_payload
 from ..payload.stack import check_stack
 from ..payload.survey import take_survey
-from ..settings.file import POLICY_PLACES, ignored_policy_files
-from ..settings.load import LoadedSettings
+from ..settings.load import POLICY_PLACES, LoadedSettings, ignored_policy_files
 from ..settings.settings import Settings
 from .decision import (
     DEFAULT_COMPRESSION,

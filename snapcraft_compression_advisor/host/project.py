@@ -25,12 +25,12 @@ from ..project.project_file import (
     read_project,
     read_project_file,
 )
-from ..settings.file import find_policy_file
 from ..settings.load import (
     PLUGIN,
     SETTINGS,
     LoadedSettings,
     environment_settings,
+    find_policy_file,
     load_settings,
     part_settings,
     plugin_settings,

@@ -16,32 +16,28 @@ LAUNCH_TIMEOUT_S = 60.0
 DAYS = 365.25 / 12
 """Of an average month."""
 
-_SELECTOR = re.compile(r"SCA(?:[0-9](?:[0-9]{2})?)?(?::.+)?", re.DOTALL)
-_KERNEL = re.compile(r"[0-9]{1,3}\.[0-9]{1,3}(?:\.[0-9]{1,5})?")
 
+def _matching(pattern: str, problem: str) -> pydantic.AfterValidator:
+    """Return the check of a text, and what is said of one that doesn't match."""
 
-def _selector(text: str) -> str:
-    if not _SELECTOR.fullmatch(text):
-        message = (
-            f"{text!r} is neither a rule (SCA101) nor a family (SCA1, SCA for all), "
-            "alone or with a path pattern (SCA303:usr/lib/*)"
-        )
+    def check(text: str) -> str:
+        if re.fullmatch(pattern, text, re.DOTALL):
+            return text
+        message = f"{text!r} {problem}"
         raise ValueError(message)
-    return text
+
+    return pydantic.AfterValidator(check)
 
 
-def _rules_only(text: str) -> str:
-    if ":" in text:
-        message = f"{text!r} has a path pattern; severities apply to whole rules"
-        raise ValueError(message)
-    return _selector(text)
-
-
-def _kernel(text: str) -> str:
-    if _KERNEL.fullmatch(text):
-        return text
-    message = f"{text!r} isn't a kernel version such as '4.4'"
-    raise ValueError(message)
+_SELECTOR = _matching(
+    "SCA(?:[0-9](?:[0-9]{2})?)?(?::.+)?",
+    "is neither a rule (SCA101) nor a family (SCA1, SCA for all), alone or with a path "
+    "pattern (SCA303:usr/lib/*)",
+)
+_RULES_ONLY = _matching("[^:]*", "has a path pattern; severities apply to whole rules")
+_KERNEL = _matching(
+    r"[0-9]{1,3}\.[0-9]{1,3}(?:\.[0-9]{1,5})?", "isn't a kernel version such as '4.4'"
+)
 
 
 def _as_list(value: object) -> object:
@@ -53,8 +49,8 @@ def _as_recordings(value: object) -> object:
     return [{}] * value if isinstance(value, bool) else _as_list(value)
 
 
-Selector = Annotated[Text, pydantic.AfterValidator(_selector)]
-RulePrefix = Annotated[Text, pydantic.AfterValidator(_rules_only)]
+Selector = Annotated[Text, _SELECTOR]
+RulePrefix = Annotated[Text, _RULES_ONLY, _SELECTOR]
 
 
 def _one_or_more(kind: Any) -> pydantic.BeforeValidator:  # noqa: ANN401 # any form of type
@@ -124,7 +120,7 @@ class Target(SettingsModel):
     """A kind of system that the snap has to run on."""
 
     name: Text | None = key("for messages")
-    kernel: Annotated[str, pydantic.AfterValidator(_kernel)] | None = key(
+    kernel: Annotated[str, _KERNEL] | None = key(
         "the target's oldest kernel, in quotes: '4.4'"
     )
     codecs: tuple[CompressorName, ...] | None = key(

@@ -15,17 +15,15 @@ from snapcraft_compression_advisor.host.project import (
     read_settings,
 )
 from snapcraft_compression_advisor.project.project_file import PROJECT_FILES
-from snapcraft_compression_advisor.settings.file import (
-    POLICY_FILE_NAMES,
-    POLICY_FOLDERS,
-    ignored_policy_files,
-    parse_settings,
-)
 from snapcraft_compression_advisor.settings.load import (
     ENVIRONMENT_PREFIX,
+    POLICY_FILE_NAMES,
+    POLICY_FOLDERS,
     SETTINGS,
     LoadedSettings,
+    ignored_policy_files,
     overlay,
+    parse_settings,
     setting,
 )
 from trees import fill

@@ -22,8 +22,11 @@ from snapcraft_compression_advisor.core.errors import (
     NoInputError,
     UsageError,
 )
-from snapcraft_compression_advisor.settings.file import POLICY, parse_settings
-from snapcraft_compression_advisor.settings.load import read_settings_file
+from snapcraft_compression_advisor.settings.load import (
+    POLICY,
+    parse_settings,
+    read_settings_file,
+)
 from snapcraft_compression_advisor.settings.quantities import BYTES, SECONDS
 from snapcraft_compression_advisor.settings.settings import Settings
 
