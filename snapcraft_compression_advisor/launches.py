@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .advice.evidence import Saving
@@ -23,7 +25,7 @@ from .launch.model import (
 from .launch.stack import StackPart, average, find_parts
 from .payload.inventory import block_count
 from .payload.snap_yaml import split_component_name
-from .payload.source import Payload
+from .payload.source import Payload, open_payload
 from .payload.stack import stack_of
 from .trial.result import Progress, TrialResult
 from .trial.sampled import run_sampled_trial
@@ -107,6 +109,20 @@ class Surroundings:
     contents: tuple[Payload, ...] = ()
     consumers: tuple[Consumer, ...] = ()
     options: tuple[str, ...] = ()
+
+    @classmethod
+    def opened(
+        cls,
+        until: ExitStack,
+        bases: Iterable[str | Path],
+        contents: Iterable[str | Path],
+    ) -> Surroundings:
+        """Open snaps by their paths; the stack closes them."""
+        opened, others = (
+            tuple(until.enter_context(open_payload(Path(each))) for each in paths)
+            for paths in (bases, contents)
+        )
+        return cls(bases=opened, contents=others)
 
     def suppliers(self, snap: SnapMetadata) -> tuple[Payload, ...]:
         """Return whose files a snap finds beside its own."""

@@ -212,18 +212,16 @@ def _requests(
     """Return the request of each payload's check: one for each policy file."""
     options = given_settings(parsed_args)
 
-    def opened(paths: Sequence[Path | str]) -> tuple[Payload, ...]:
-        return tuple(until.enter_context(open_payload(Path(path))) for path in paths)
-
     @cache
     def request(file: Path | None) -> LintRequest:
         loaded = read_settings(file, options)
         return LintRequest(
             loaded=loaded,
             resquash=parsed_args.resquash,
-            surroundings=Surroundings(
-                bases=opened(parsed_args.base or loaded.settings.bases),
-                contents=opened(parsed_args.content or loaded.settings.contents),
+            surroundings=Surroundings.opened(
+                until,
+                parsed_args.base or loaded.settings.bases,
+                parsed_args.content or loaded.settings.contents,
             ),
         )
 

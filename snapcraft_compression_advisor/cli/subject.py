@@ -251,13 +251,12 @@ def _surroundings(
             payload=consumer, weight=1 / len(given)
         )
     launched = tuple(each.payload for each in consumers.values()) or (payload,)
-    bases, contents = (
-        tuple(until.enter_context(open_payload(Path(path))) for path in paths)
-        for paths in (
-            parsed_args.base or settings.bases,
-            parsed_args.content or settings.contents,
-        )
+    around = Surroundings.opened(
+        until,
+        parsed_args.base or settings.bases,
+        parsed_args.content or settings.contents,
     )
+    bases, contents = around.bases, around.contents
     for other in (*bases, *contents):
         if consumers and other.snap.name == payload.snap.name:
             message = f"{str(other.path)!r} is {other.snap.name}, which is analysed"

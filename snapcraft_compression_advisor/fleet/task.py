@@ -54,17 +54,10 @@ class SnapTask:
     """
 
     def __init__(self, request: FleetRequest, until: ExitStack) -> None:
-        def opened(paths: tuple[Path, ...]) -> tuple[Payload, ...]:
-            return tuple(until.enter_context(open_payload(path)) for path in paths)
-
         self._known = request.known
         self._profiles = request.launch_profiles
-        self._lint = replace(
-            request.lint,
-            surroundings=Surroundings(
-                bases=opened(request.bases), contents=opened(request.contents)
-            ),
-        )
+        around = Surroundings.opened(until, request.bases, request.contents)
+        self._lint = replace(request.lint, surroundings=around)
 
     def row(self, snap: Snap) -> Row:
         """Return a snap's row; if it can't be analysed, the row of its error."""

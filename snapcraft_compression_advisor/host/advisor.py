@@ -277,12 +277,8 @@ def _request(
     """Return the request of ``lint``, with the settings' base and content snaps."""
     settings, around = loaded.settings, Surroundings()
     if artifact.component is None:
-        bases, contents = (
-            tuple(until.enter_context(open_payload(Path(each))) for each in paths)
-            for paths in (settings.bases, settings.contents)
-        )
-        check_stack([payload], bases=bases, contents=contents)
-        around = Surroundings(bases=bases, contents=contents)
+        around = Surroundings.opened(until, settings.bases, settings.contents)
+        check_stack([payload], bases=around.bases, contents=around.contents)
     default = artifact.compression == DEFAULT_COMPRESSION
     request = replace(
         analysis_request(payload, loaded, around),
