@@ -16,9 +16,9 @@ from snapcraft_compression_advisor.payload.layout import lay_out
 from snapcraft_compression_advisor.payload.source import open_payload
 from snapcraft_compression_advisor.squashfs.image import Image
 from snapcraft_compression_advisor.trial import census
-from snapcraft_compression_advisor.trial.census import Ladder
 from snapcraft_compression_advisor.trial.estimate import estimate_total
 from snapcraft_compression_advisor.trial.look import look_at_blocks
+from snapcraft_compression_advisor.trial.sampled import Ladder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -12,13 +12,13 @@ from statistics import median
 PACKAGE = "snapcraft_compression_advisor"
 ROOM_LINES = {
     "core": 1_340,
-    "codecs": 950,
+    "codecs": 940,
     "squashfs": 1_610,
-    "payload": 4_110,
-    "trial": 1_960,
-    "devices": 940,
-    "launch": 1_400,
-    "launch/guess": 6_415,
+    "payload": 4_095,
+    "trial": 1_915,
+    "devices": 935,
+    "launch": 1_395,
+    "launch/guess": 6_405,
     "advice": 1_140,
     "settings": 1_090,
     "project": 1_075,
@@ -32,12 +32,12 @@ ROOM_LINES = {
     "report": 5_470,
     "fleet": 2_305,
     "cli": 3_590,
-    "host": 1_945,
+    "host": 1_940,
 }
 """Of the package's rooms, without those inside that have a limit of their own."""
 
 TREES = {
-    PACKAGE: (50_920, 266),
+    PACKAGE: (50_740, 256),
     "tests": (42_180, 192),
     "study": (11_290, 63),
     "benchmarks": (2_350, 16),

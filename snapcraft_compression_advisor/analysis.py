@@ -23,9 +23,8 @@ from .codecs import SHIPPABLE
 from .core.errors import BadDataError, ToolError, UsageError
 from .core.units import Interval, combined
 from .devices.device import DeviceProfile
-from .launch.combining import average_figures, average_saving
 from .launch.launch_set import select_apps
-from .launch.model import total_s
+from .launch.model import average_figures, average_saving, total_s
 from .launches import (
     LaunchAnalysis,
     Surroundings,

@@ -13,13 +13,13 @@ from .advice.evidence import Saving
 from .core.errors import UsageError
 from .core.units import Interval
 from .devices.device import DeviceProfile
-from .launch.combining import narrowing
 from .launch.launch_set import LaunchFile, LaunchSet, select_apps
 from .launch.model import (
     ExpectedBlocks,
     LaunchEstimate,
     cost_of_blocks,
     expect_blocks,
+    narrowing,
     seconds_saved,
 )
 from .launch.stack import StackPart, average, find_parts

@@ -21,10 +21,10 @@ from snapcraft_compression_advisor.advice.evidence import (
 from snapcraft_compression_advisor.advice.recommendation import recommend
 from snapcraft_compression_advisor.core.units import Interval, combined
 from snapcraft_compression_advisor.devices.builtin_devices import find_device
-from snapcraft_compression_advisor.launch.combining import average_figures
 from snapcraft_compression_advisor.launch.launch_set import LaunchSet
 from snapcraft_compression_advisor.launch.model import (
     BlockSums,
+    average_figures,
     cost_of_blocks,
     saved_figures,
     seconds_saved,

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from snapcraft_compression_advisor.capture.block_timing import TimedBlock
 from snapcraft_compression_advisor.core.units import KIB
 from snapcraft_compression_advisor.squashfs.entry import ImageBlock
-from snapcraft_compression_advisor.trial.phase import Phase, Sample
+from snapcraft_compression_advisor.trial.census import Phase, Sample
 from snapcraft_compression_advisor.trial.result import StoredBlocks
 
 

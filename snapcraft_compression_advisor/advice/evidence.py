@@ -12,7 +12,7 @@ from ..core.errors import UsageError
 from ..core.units import Interval
 
 if TYPE_CHECKING:
-    from ..launch.combining import Narrowing
+    from ..launch.model import Narrowing
 
 IMPERCEPTIBLE_S = 0.1
 """A delay that still feels like none: J. Nielsen, Usability Engineering, 1993, chapter

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ..core.files import open_regular
 from ..core.scratch import scratch_directory
-from ..payload.paths import PathResolver
+from ..payload.inventory import PathResolver
 from ..payload.source import Payload
 from ..squashfs.entry import EntryKind
 from .page_cache import named_files

@@ -14,7 +14,7 @@ import psutil
 
 from ..core.errors import UsageError
 from ..launch.launch_set import WindowEnd
-from ..payload.paths import PathResolver
+from ..payload.inventory import PathResolver
 from ..payload.source import Payload
 from ..squashfs.entry import EntryKind
 from .call_notices import HeldCall, call_notices

@@ -116,7 +116,7 @@ SCHEMAS: Mapping[str, tuple[str, str]] = {
     ),
     "device": (
         "device profiles, as 'calibrate' writes them",
-        "devices.device_model:DeviceFile",
+        "devices.device:DeviceFile",
     ),
     "launch-profile": (
         "recorded launches, as 'record' writes them",

@@ -31,10 +31,12 @@ from .device import (
     NO_COST,
     BlockCost,
     DeviceProfile,
+    KernelFigures,
+    SecondsRange,
+    Text,
     block_seconds,
     scaled,
 )
-from .device_model import KernelFigures, SecondsRange, Text
 
 DEFAULT_NAMES = ("nvme-laptop", "hdd-laptop")
 """What ``advise`` estimates for if nothing else is asked for."""

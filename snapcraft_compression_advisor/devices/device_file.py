@@ -22,8 +22,15 @@ from .builtin_devices import (
     usual_block_s,
 )
 from .builtin_kernels import AT, on_kernel
-from .device import NO_COST, NOT_IN_PROFILE, BlockCost, DeviceProfile, scaled
-from .device_model import SCHEMA, DeviceFile
+from .device import (
+    NO_COST,
+    NOT_IN_PROFILE,
+    SCHEMA,
+    BlockCost,
+    DeviceFile,
+    DeviceProfile,
+    scaled,
+)
 
 _DIGITS = 4
 """More than any measurement is good for, and few enough to read."""

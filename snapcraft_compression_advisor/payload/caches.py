@@ -14,9 +14,8 @@ from typing import Any, Literal, NamedTuple
 from ..core.units import MIB
 from ..squashfs.entry import EntryKind
 from .copies import BASE_LIBRARIES
-from .inventory import Entry
+from .inventory import Entry, PathResolver
 from .linkage import LIBRARY_DIRECTORIES, LibraryFinder
-from .paths import PathResolver
 from .source import Payload
 
 CacheKind = Literal[

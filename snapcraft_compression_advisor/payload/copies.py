@@ -10,9 +10,8 @@ from dataclasses import dataclass
 
 from ..squashfs.entry import EntryKind
 from .elf import readable_linkage
-from .inventory import Entry
+from .inventory import Entry, PathResolver
 from .linkage import LIBRARY_DIRECTORIES
-from .paths import PathResolver
 from .reach import Reach, Replacement, place_of_supplier
 from .source import Payload
 from .stack import ROOT

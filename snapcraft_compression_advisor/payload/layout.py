@@ -56,7 +56,7 @@ class Layout:
     holes: NDArray[np.bool_]
     same_as: Mapping[str, str]
 
-    @property
+    @cached_property
     def block_count(self) -> int:
         """Data blocks of all files."""
         return int(self.first_block[-1])

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 
 from ..squashfs.entry import EntryKind
 from .elf import TRIPLETS, BrokenElfError, ElfLinkage, elf_of
-from .inventory import Entry
-from .paths import PathResolver
+from .inventory import Entry, PathResolver
 from .source import Payload, is_far
 
 MOST_FAR_FILES = 100

@@ -18,9 +18,8 @@ from functools import cached_property
 from ..core.units import KIB
 from ..squashfs.entry import EntryKind
 from .elf import TRIPLETS, readable_linkage
-from .inventory import Entry
+from .inventory import Entry, PathResolver
 from .linkage import LIBRARY_PATH
-from .paths import PathResolver
 from .snap_yaml import App
 from .source import Payload
 from .stack import ROOT, place_of, provides

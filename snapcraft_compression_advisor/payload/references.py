@@ -8,9 +8,8 @@ from collections.abc import Iterator, Mapping
 
 from ..core.units import KIB
 from ..squashfs.entry import EntryKind
-from .inventory import Entry
+from .inventory import Entry, PathResolver
 from .linkage import LIBRARY_DIRECTORIES, LIBRARY_PATH
-from .paths import PathResolver
 from .snap_yaml import SnapMetadata
 from .source import Payload, is_far
 from .stack import place_of

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from ..core.errors import UsageError
-from .inventory import Entry, Inventory
-from .paths import MAX_LINKS, Location, PathResolver
+from .inventory import MAX_LINKS, Entry, Inventory, Location, PathResolver
 from .snap_yaml import Plug, SnapMetadata
 from .source import Payload, PayloadKind, is_far
 

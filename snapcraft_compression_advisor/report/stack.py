@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from ..core.units import Interval, counted, joined, percent, seconds, size
-from ..launch.combining import together
-from ..launch.model import seconds_saved
+from ..launch.model import seconds_saved, together
 from .document import Part, part
 from .model import Cell, Section, Table
 from .words import how_known

@@ -1,7 +1,11 @@
-"""The blocks that stand for a payload, each with a size that predicts others."""
+"""The blocks that stand for a payload, each with a size that predicts others.
+
+Phases: each looks at fewer blocks than the one before it, and more closely.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import math
 from array import array
 from collections.abc import Sequence
@@ -15,9 +19,177 @@ from ..core.units import MIB
 from ..payload.layout import Layout
 from ..payload.source import Payload, SnapPayload
 from ..squashfs.entry import SIZE_MASK
-from .estimate import block_models
-from .look import QuickLook, closer_look, look_at_blocks
-from .phase import Phase, Sample, closer_phase, draw, draw_lots, first_phase
+from .look import QuickLook, look_at_blocks
+
+RIDGE = 3e-4
+"""Penalty on the coefficients of standardised predictors, in units of the sample's
+weight: keeps a regression on few blocks from following their noise."""
+
+MANY_BLOCKS = 100
+"""As many also tell how sizes follow from lengths and curves."""
+
+_GOLDEN_RATIO = 0.6180339887498949
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Phase:
+    """Blocks that a phase looks at; arrays have one element, or row, for each.
+
+    :param members: numbers of the blocks in the layout, ascending.
+    :param shares: the chance that each had, of those in the phase before; 1 if all are
+        in.
+    :param weights: how many blocks of the payload each stands for.
+    :param ratios: sizes with fast codecs per byte, a column each.
+    :param latest: how many of the last columns the closest look found.
+    :param zeros: whether a block holds nothing but zeros, and takes no room.
+    :param lots: of each from 0 to 1, evenly distributed; the lowest are drawn first.
+    """
+
+    members: NDArray[np.int64]
+    raw_bytes: NDArray[np.float64]
+    shares: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    ratios: NDArray[np.float64]
+    zeros: NDArray[np.bool_]
+    lots: NDArray[np.float64]
+    latest: int = 1
+    # Arrays have no one answer to whether they are equal.
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
+    @property
+    def complete(self) -> bool:
+        """Whether every block of the payload is in it."""
+        return bool((self.weights == 1).all())
+
+    def places_of(self, members: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the indices of some members."""
+        places: NDArray[np.int64] = np.searchsorted(self.members, members)
+        return places
+
+    def predictors(self, *, known: int) -> NDArray[np.float64]:
+        """Return standardised columns that sizes are predicted from.
+
+        :param known: how many blocks' sizes tell how they follow.
+        """
+        length = np.log2(self.raw_bytes)[:, None]  # short blocks compress worse
+        curves = (length**2, self.ratios**2, self.ratios * length)
+        more = (self.ratios, length, *curves)
+        closest = self.ratios[:, self.ratios.shape[1] - self.latest :]
+        table = np.column_stack(more) if known >= MANY_BLOCKS else closest
+        if not len(table):
+            return table
+        spread = table.std(axis=0)
+        rows = (table - table.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+        return np.asarray(rows, dtype=np.float64)
+
+
+def first_phase(
+    layout: Layout,
+    members: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    sizes: NDArray[np.float64],
+    lots: NDArray[np.float64],
+) -> Phase:
+    """Return the looks' ratios of blocks, and their lengths.
+
+    :param members: blocks of the payload that aren't in holes, drawn in their order.
+    :param sizes: what the look found, a row each; with no column before any is read.
+    :param lots: of all blocks of the layout.
+    """
+    raw_bytes = layout.raw_bytes()[members].astype(np.float64)
+    return Phase(
+        members=members,
+        raw_bytes=raw_bytes,
+        shares=1 / weights,
+        weights=weights,
+        ratios=sizes / raw_bytes[:, None],
+        latest=sizes.shape[1],
+        zeros=(sizes == 0).any(axis=1),
+        lots=np.minimum(1.0, lots[members] * weights),
+    )
+
+
+def closer_phase(phase: Phase, drawn: Sample, sizes: NDArray[np.float64]) -> Phase:
+    """Return blocks of a phase with the rows of sizes that a closer look found."""
+    places = phase.places_of(drawn.members)
+    raw_bytes = phase.raw_bytes[places]
+    return Phase(
+        members=drawn.members,
+        raw_bytes=raw_bytes,
+        shares=drawn.shares,
+        weights=phase.weights[places] / drawn.shares,
+        ratios=np.column_stack((phase.ratios[places], sizes / raw_bytes[:, None])),
+        latest=sizes.shape[1],
+        zeros=phase.zeros[places],
+        lots=np.minimum(1.0, phase.lots[places] / drawn.shares),
+    )
+
+
+def draw_lots(layout: Layout, seed: int = 0) -> NDArray[np.float64]:
+    """Return a number from 0 to 1 for every block of a layout, its lot.
+
+    It follows from the file's path and the block's place in the file, so two builds
+    have nearly the same sample. Lots of a file's blocks are a Kronecker sequence: those
+    below any limit are evenly spread over the file.
+    """
+    starts = np.array([_lot(f"{seed} {path}") for path in layout.paths])
+    files = layout.files_of_blocks()
+    places = np.arange(layout.block_count) - layout.first_block[files]
+    lots: NDArray[np.float64] = (starts[files] + places * _GOLDEN_RATIO) % 1.0
+    return lots
+
+
+def _lot(name: str) -> float:
+    digest = hashlib.blake2b(name.encode("utf-8", "surrogateescape"), digest_size=6)
+    return int.from_bytes(digest.digest(), "little") / 2**48
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """Blocks drawn from a phase.
+
+    :param members: their numbers in the layout, ascending.
+    :param shares: the chance that each had of being drawn; 1 for a certain one.
+    """
+
+    members: NDArray[np.int64]
+    shares: NDArray[np.float64]
+
+
+def draw(phase: Phase, count: int) -> Sample:
+    """Draw the blocks with the lowest lots, in proportion to what they stand for.
+
+    A block's chance is proportional to the raw bytes that it stands for, so what is
+    estimated is a mean ratio (sequential Poisson sampling with permanent random
+    numbers; Ohlsson, Sequential Poisson sampling, Journal of Official Statistics 14,
+    1998). More blocks include fewer ones. Drawing blocks that don't compress less often
+    was tried, and widened the intervals.
+
+    :param count: how many to draw; blocks of zeros never are.
+    """
+    sizes = np.where(phase.zeros, 0.0, phase.raw_bytes * phase.weights)
+    sure = _larger_than_a_step(sizes, count)
+    listed = np.flatnonzero((sizes > 0) & ~sure)
+    left = max(0, count - int(np.count_nonzero(sure)))
+    shares = np.ones(len(sizes))
+    shares[listed] = np.minimum(1.0, left * sizes[listed] / max(1, sizes[listed].sum()))
+    lowest = np.argsort(phase.lots[listed] / sizes[listed], kind="stable")
+    sure[listed[lowest[:left]]] = True
+    return Sample(members=phase.members[sure], shares=shares[sure])
+
+
+def _larger_than_a_step(sizes: NDArray[np.float64], count: int) -> NDArray[np.bool_]:
+    """Return the blocks that any step hits; without them, steps become shorter."""
+    sure = np.zeros(len(sizes), dtype=np.bool_)
+    while True:
+        left = count - int(np.count_nonzero(sure))
+        total = float(sizes[~sure].sum())
+        more = ~sure & (sizes > 0) & (sizes * left >= total)
+        if left <= 0 or not more.any():
+            return sure
+        sure |= more
+
 
 MOST_BLOCKS = 16_384
 MOST_BYTES = 320 * MIB
@@ -27,29 +199,11 @@ SPREAD_BLOCKS = MOST_BYTES // DATA_BLOCK_BYTES
 """Blocks looked at of a larger payload. That they aren't all adds 0.2 to 0.3 % of the
 size to the error (one standard deviation; a browser, an office suite and a Python
 application), about half of what the smaller phases do."""
-CLOSER_BLOCKS = 400
-SNAP_CLOSER_BLOCKS = 320
-"""Blocks looked at closely in the first round; of a snap, where to read a block takes
-longer than to look at it, and all sizes of one codec are known."""
-
-TRIED_BLOCKS = 24
-"""Blocks tried in the first round. A model fitted beforehand predicts them from the
-closer look; that they are tried shows how far the payload is unlike those that it was
-fitted to. With 16, one of 42 sizes of a payload of programs was off by more than twice
-its half width. 24 of 400 are off by 0.84 % of the size with xz and 0.70 % of that with
-lzo, 48 of 640 by 0.57 and 0.48 % in twice the time (root of the mean square;
-``study/data/block-sizes.csv``)."""
-
 FAR_BYTES = 2_000_000
 """What the blocks looked at closely may take in an image in a store. Fewer blocks make
 the interval wider, which says so itself."""
 LEAST_FAR_BLOCKS = 16
 """But so many at least. If they are fewer than are tried, all of them are tried."""
-
-TRIED_ALONE_BLOCKS = 56
-"""Tried without a model, if a library is missing or a snap has a codec that can't be
-shipped: these blocks alone tell how sizes follow from the closer look. A payload that
-has no more is tried whole."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,42 +338,3 @@ def _sizes_in_snap(payload: SnapPayload, layout: Layout) -> NDArray[np.float64]:
             words.extend(blocks.size_words)
     sizes = np.array(words, dtype=np.int64) & SIZE_MASK
     return sizes.astype(np.float64)[:, None]
-
-
-class Ladder:
-    """The phases of a payload, and the blocks that the codecs try."""
-
-    def __init__(self, payload: Payload, layout: Layout, *, seed: int = 0) -> None:
-        self._payload = payload
-        self._layout = layout
-        self._most = most_blocks(payload, layout)
-        most = round(min(SPREAD_BLOCKS, self._most))
-        self.census = take_census(payload, layout, spread_blocks=most, seed=seed)
-        self.phases: tuple[Phase, ...] = self.census.phases
-        self.sample = Sample(members=np.zeros(0, np.int64), shares=np.zeros(0))
-        known = self.census.codec
-        self._look = closer_look(known=known)
-        names = self._look.column_names
-        self.models = block_models(known, names if known is None else (known, *names))
-        self._seen: dict[int, NDArray[np.float64]] = {}
-
-    def climb(self, *, scale: float) -> None:
-        """Look closer at some blocks and choose those to try.
-
-        :param scale: scale factor of the first round's number.
-        """
-        closer = CLOSER_BLOCKS if self.census.codec is None else SNAP_CLOSER_BLOCKS
-        few = len(self.census.blocks.members) <= TRIED_ALONE_BLOCKS * scale
-        tried = TRIED_BLOCKS if self.models and not few else TRIED_ALONE_BLOCKS
-        count = round(closer * min(scale, self._most / closer))
-        drawn = draw(self.census.blocks, count)
-        new = np.array(
-            [m for m in drawn.members.tolist() if m not in self._seen], dtype=np.int64
-        )
-        rows = look_at_blocks(self._payload, self._layout, new, self._look)
-        self._seen.update(zip(new.tolist(), rows, strict=True))
-        sizes = [self._seen[member] for member in drawn.members.tolist()]
-        table = np.array(sizes).reshape(len(sizes), self._look.columns)
-        phase = closer_phase(self.census.blocks, drawn, table)
-        self.phases = (*self.census.phases, phase)
-        self.sample = draw(phase, round(tried * scale))

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..codecs.codec import DATA_BLOCK_BYTES
-from .phase import RIDGE, Phase, Sample
+from .census import RIDGE, Phase, Sample
 
 CONFIDENCE_Z = 1.96
 """Two-sided 95 % of a normal distribution. Of 128 draws from four applications, the

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from ..codecs.codec import DATA_BLOCK_BYTES
 from ..core.units import Interval, counted
 from ..payload.layout import Layout
-from .census import Census, nearest_known
-from .phase import Phase, Sample
+from .census import Census, Phase, Sample, nearest_known
 
 ALIKE = 0.8
 """Correlation of what predictions miss of two blocks of the same few files: blocks of a

@@ -20,14 +20,13 @@ from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.payload.source import open_payload
 from snapcraft_compression_advisor.squashfs.image import Image
 from snapcraft_compression_advisor.trial import sampled
-from snapcraft_compression_advisor.trial.census import Ladder
 from snapcraft_compression_advisor.trial.exact import run_exact_trial
 from snapcraft_compression_advisor.trial.result import (
     METADATA_ERROR,
     TrialResult,
     metadata_bytes,
 )
-from snapcraft_compression_advisor.trial.sampled import run_sampled_trial
+from snapcraft_compression_advisor.trial.sampled import Ladder, run_sampled_trial
 from trees import fill
 
 pytestmark = pytest.mark.slow

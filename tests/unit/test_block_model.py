@@ -22,7 +22,7 @@ from snapcraft_compression_advisor.codecs.lzo import Lzo
 from snapcraft_compression_advisor.codecs.xz import Xz
 from snapcraft_compression_advisor.codecs.zstandard import Zstd
 from snapcraft_compression_advisor.payload.layout import Layout, lay_out, make_layout
-from snapcraft_compression_advisor.trial.census import Census
+from snapcraft_compression_advisor.trial.census import Census, Phase, Sample
 from snapcraft_compression_advisor.trial.estimate import block_models
 from snapcraft_compression_advisor.trial.look import (
     EXCERPT_BYTES,
@@ -33,7 +33,6 @@ from snapcraft_compression_advisor.trial.look import (
     excerpt,
     look_at_blocks,
 )
-from snapcraft_compression_advisor.trial.phase import Phase, Sample
 from snapcraft_compression_advisor.trial.stored import LEAST_ERROR, block_errors
 
 BLOCK = 128 * 1024

@@ -23,15 +23,15 @@ from snapcraft_compression_advisor.report.files import (
     launch_groups,
 )
 from snapcraft_compression_advisor.trial import census as census_module
-from snapcraft_compression_advisor.trial.census import take_census
-from snapcraft_compression_advisor.trial.look import QuickLook
-from snapcraft_compression_advisor.trial.phase import (
+from snapcraft_compression_advisor.trial.census import (
     MANY_BLOCKS,
     Sample,
     closer_phase,
     draw,
     draw_lots,
+    take_census,
 )
+from snapcraft_compression_advisor.trial.look import QuickLook
 from snapcraft_compression_advisor.trial.stored import ALIKE, BlockSizes, StoredSizes
 
 NOISE = random.Random(5).randbytes(1000)

@@ -16,13 +16,11 @@ from snapcraft_compression_advisor.advice.recommendation import recommend
 from snapcraft_compression_advisor.cli.settings_options import given_settings
 from snapcraft_compression_advisor.core.errors import BadDataError, UsageError
 from snapcraft_compression_advisor.core.units import Interval, combined
-from snapcraft_compression_advisor.launch.combining import (
+from snapcraft_compression_advisor.launch.model import (
+    LaunchEstimate,
     average_figures,
     average_saving,
     narrowing,
-)
-from snapcraft_compression_advisor.launch.model import (
-    LaunchEstimate,
     seconds_saved,
     total_s,
 )

@@ -8,13 +8,13 @@ import pytest
 from numpy.typing import NDArray
 
 from made_blocks import make_census, names_alone, some_lots, whole
+from snapcraft_compression_advisor.trial.census import Phase, Sample, closer_phase, draw
 from snapcraft_compression_advisor.trial.estimate import (
     BlockModel,
     Estimate,
     difference_half_width,
     estimate_total,
 )
-from snapcraft_compression_advisor.trial.phase import Phase, Sample, closer_phase, draw
 
 BLOCKS = 3000
 

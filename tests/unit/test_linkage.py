@@ -4,12 +4,12 @@ import pytest
 
 from elf_files import EM_AARCH64, elf_in, make_elf
 from payloads import MemoryPayload, make_inventory, make_payload
+from snapcraft_compression_advisor.payload.inventory import PathResolver
 from snapcraft_compression_advisor.payload.linkage import (
     Closure,
     LibraryFinder,
     library_path,
 )
-from snapcraft_compression_advisor.payload.paths import PathResolver
 
 INVENTORY = make_inventory(
     {

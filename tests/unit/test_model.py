@@ -12,13 +12,14 @@ from snapcraft_compression_advisor.devices.device import (
     BlockCost,
     DeviceProfile,
 )
-from snapcraft_compression_advisor.launch.combining import narrowing, together
 from snapcraft_compression_advisor.launch.launch_set import LaunchFile, LaunchSet
 from snapcraft_compression_advisor.launch.model import (
     LaunchEstimate,
     estimate_launch,
+    narrowing,
     seconds_saved,
     sum_blocks,
+    together,
 )
 from snapcraft_compression_advisor.squashfs.entry import ImageBlock
 from snapcraft_compression_advisor.trial.result import CodecTrial, blocks_of_files

@@ -15,7 +15,6 @@ from snapcraft_compression_advisor.launch.guess.guess import (
     UNREACHED_SMALL_SHARE,
     static_launch_set,
 )
-from snapcraft_compression_advisor.launch.guess.own_files import is_data
 from snapcraft_compression_advisor.launch.guess.priors import (
     NO_WINDOWS,
     built_in_priors,
@@ -24,6 +23,7 @@ from snapcraft_compression_advisor.launch.guess.programs import (
     MAX_PROGRAMS,
     SCRIPT_MAX_BYTES,
 )
+from snapcraft_compression_advisor.launch.guess.traits import is_data
 from snapcraft_compression_advisor.launch.launch_set import BlindSpot, LaunchSet
 from snapcraft_compression_advisor.payload import linkage
 

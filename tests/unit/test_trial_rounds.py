@@ -20,7 +20,7 @@ from snapcraft_compression_advisor.payload import scan
 from snapcraft_compression_advisor.payload.layout import lay_out
 from snapcraft_compression_advisor.payload.source import open_payload
 from snapcraft_compression_advisor.squashfs import mksquashfs
-from snapcraft_compression_advisor.trial import census, sampled
+from snapcraft_compression_advisor.trial import sampled
 from snapcraft_compression_advisor.trial.result import TrialResult
 from snapcraft_compression_advisor.trial.sampled import run_sampled_trial
 from trees import fill
@@ -30,7 +30,7 @@ from trees import fill
 def few_blocks(mocker: MockerFixture) -> None:
     """Have each step take so few blocks that a small payload has more."""
     mocker.patch.multiple(
-        census, CLOSER_BLOCKS=12, SNAP_CLOSER_BLOCKS=8, TRIED_BLOCKS=6
+        sampled, CLOSER_BLOCKS=12, SNAP_CLOSER_BLOCKS=8, TRIED_BLOCKS=6
     )
     mocker.patch.object(sampled, "NARROW_ENOUGH", 1.0)
 
@@ -89,7 +89,7 @@ def test_fewer_blocks_of_a_snap_are_looked_at(
         )
         source = image
     with open_payload(source) as payload:
-        ladder = census.Ladder(payload, lay_out(payload))
+        ladder = sampled.Ladder(payload, lay_out(payload))
         ladder.climb(scale=1)
     assert len(ladder.phases[-1].members) == looked_at
     assert len(ladder.sample.members) == 6

@@ -16,8 +16,8 @@ from ...payload.snap_yaml import SNAP_YAML_PATH
 from ...squashfs.entry import EntryKind
 from ..launch_set import BlindSpot, desktop_file
 from .families import compiled
-from .own_files import is_data
 from .snap_paths import PROGRAM_FOLDERS
+from .traits import is_data
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator

@@ -33,12 +33,11 @@ from .families import (
     application_kind,
     opens_windows,
 )
-from .own_files import is_data, own_files
 from .programs import find_programs
 from .runtimes import RUNTIMES
 from .runtimes.runtime import StartedApp, Trigger
 from .snap_paths import SnapPaths, content_snaps, supplier_elsewhere
-from .traits import opengl_way, program_traits, starts_others
+from .traits import is_data, opengl_way, own_files, program_traits, starts_others
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -22,7 +22,6 @@ from ..launch_set import (
 )
 from .block_classes import LINKING, block_keys, parts_of
 from .candidates import find_candidates
-from .own_files import is_data
 from .priors import (
     NO_WINDOWS,
     WINDOWS,
@@ -31,7 +30,7 @@ from .priors import (
     Unseen,
     built_in_priors,
 )
-from .traits import DRIVER_WAYS
+from .traits import DRIVER_WAYS, is_data
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -6,8 +6,8 @@ import posixpath
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
+from ...payload.inventory import Location, PathResolver
 from ...payload.linkage import Unresolved
-from ...payload.paths import Location, PathResolver
 from ...payload.stack import StackedPayload, layers_of, provides
 from ...squashfs.entry import EntryKind
 

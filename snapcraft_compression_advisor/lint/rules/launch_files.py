@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ...codecs import SHIPPABLE
 from ...core.units import Interval, format_bytes, join_ends, seconds_text
-from ...payload.paths import PathResolver
+from ...payload.inventory import PathResolver
 from ...payload.snap_yaml import COMPONENT_TYPE
 from ...payload.stack import place_of
 from ..finding import Evidence, Finding, Fix, Gain, Location, estimated, measured
