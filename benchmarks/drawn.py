@@ -28,7 +28,7 @@ from lint import LINT_RUNS
 from lot import MB, code_digest, draw, kept, pack_once, tree_bytes
 from measured_process import Measured, keep_bytecode, run_measured
 from page_parts import replace_part
-from snapcraft_compression_advisor.core.result_store import VARIABLE
+from snapcraft_compression_advisor.core.files import VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.core.result_store import OFF, VARIABLE
+from snapcraft_compression_advisor.core.files import OFF, VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

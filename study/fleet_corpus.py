@@ -31,7 +31,7 @@ from random import Random
 from prime_error import note
 from prime_tree import file_figures
 from snapcraft_compression_advisor.core.errors import AdvisorError
-from snapcraft_compression_advisor.core.scratch import replace_bytes
+from snapcraft_compression_advisor.core.files import replace_bytes
 from snapcraft_compression_advisor.fleet.columns import decode, encode
 from snapcraft_compression_advisor.fleet.dataset import SEEN_NAME, part_files
 from snapcraft_compression_advisor.payload.scan import exclude_file_text

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadFileScheduling
 
-from snapcraft_compression_advisor.core.result_store import OFF, VARIABLE
+from snapcraft_compression_advisor.core.files import OFF, VARIABLE
 
 if TYPE_CHECKING:
     from xdist.remote import Producer

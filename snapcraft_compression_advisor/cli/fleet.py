@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import ClassVar, get_args
 
 from ..core.errors import NoInputError
-from ..core.scratch import replace_text
+from ..core.files import replace_text
 from ..core.terminal import emit, printable
 from ..fleet import imported
 from ..fleet.bounded import Limits, Pool

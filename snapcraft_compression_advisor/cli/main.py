@@ -25,7 +25,7 @@ from craft_cli import (
 from .. import __version__
 from ..core.child import HELD_BACK, DeferredSignals
 from ..core.errors import AdvisorError, StorageError
-from ..core.result_store import OFF, VARIABLE, keeping_results
+from ..core.files import OFF, VARIABLE, keeping_results
 from ..core.terminal import emit
 from .commands import APP_NAME, command_named, make_dispatcher, split_command
 from .write import (

@@ -18,6 +18,7 @@ from craft_cli import EmitterMode
 
 from ..core.child import deferred_signals
 from ..core.errors import StorageError, UsageError
+from ..core.files import replace_bytes
 from ..core.terminal import Kept, emit, safe_text, wants_colour
 
 if TYPE_CHECKING:
@@ -119,8 +120,6 @@ def write_findings(name: str, report: LintReport, path: Path | None) -> None:
 
 def write_file(content: bytes, path: Path) -> None:
     """Write a report into a file, which is complete or not there."""
-    from ..core.scratch import replace_bytes  # noqa: PLC0415 # few write a file
-
     try:
         if path.exists() and not path.is_file():  # /dev/stdout, a FIFO: in its place
             path.write_bytes(content)

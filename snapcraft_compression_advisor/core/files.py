@@ -1,20 +1,23 @@
-"""Files opened by name and compared; directories listed and removed, however deep."""
+"""Files read, written whole, and kept for later runs."""
 
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import stat
-import struct
-import uuid
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from .child import deferred_signals
+from .terminal import safe_text
 from .units import MIB
+
+FILE_PREFIX = ".compression-advisor."
+"""Of a file that is being written."""
 
 _OPEN_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
 
@@ -79,13 +82,6 @@ def first_difference(first: Path, second: Path) -> int | None:
             position += len(left)
 
 
-_OWN_MODE = stat.S_IRWXU
-_IN_FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_GET_FLAGS, _SET_FLAGS = 0x8008_6601, 0x4008_6602  # FS_IOC_*FLAGS of linux/fs.h
-_FLAGS = struct.Struct("l")
-_PROTECTED = 0x10 | 0x20  # FS_IMMUTABLE_FL, FS_APPEND_FL
-
-
 def entries_below(root: Path) -> Iterator[os.DirEntry[str]]:
     """Yield what is below a directory by name; no link is followed.
 
@@ -102,89 +98,122 @@ def entries_below(root: Path) -> Iterator[os.DirEntry[str]]:
         pending += reversed(folders)
 
 
-def remove_tree(directory: Path) -> None:
-    """Remove a directory with all that is below it, unreadable or protected or not.
+def replace_text(target: Path, text: str, *, mode: int) -> None:
+    """Write :func:`safe_text` as a file: all of it or, on any failure, nothing."""
+    replace_bytes(target, safe_text(text).encode(), mode=mode)
 
-    Each directory is moved to the top before it is emptied: neither the stack nor the
-    length of a path grows with the depth. What is mounted can't be moved, so it is
-    never entered.
 
-    :raises OSError: if something stays; all else is removed nevertheless.
+def replace_bytes(target: Path, content: bytes, *, mode: int) -> None:
+    """Write a file: the whole of it or, on any failure, nothing."""
+
+    def fill(descriptor: int) -> None:
+        with open(descriptor, "wb", closefd=False) as stream:
+            stream.write(content)
+        os.fchmod(descriptor, mode)
+
+    replace_file(target, fill)
+
+
+def replace_file(target: Path, fill: Callable[[int], None]) -> None:
+    """Put a new file in the place of another, or, on any failure, leave that.
+
+    :param fill: writes the new one, given its descriptor.
     """
-    failures: list[OSError] = []
-    with suppress(FileNotFoundError), _opened(os.fspath(directory), None) as top:
-        pending = [*_emptied(top, top, failures)]
-        while pending:
-            name = pending.pop()
+    with deferred_signals():  # a moment; else one could leave the temporary file
+        # The file's own name could make that of the temporary one too long.
+        descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=FILE_PREFIX)
+        temporary = Path(name)
+        try:
             try:
-                with _opened(name, top) as folder:
-                    pending += _emptied(folder, top, failures)
-                os.rmdir(name, dir_fd=top)
-            except OSError as error:
-                failures.append(error)
-        if not failures:
-            directory.rmdir()
-    if failures:
-        raise failures[0]
+                fill(descriptor)
+            finally:
+                os.close(descriptor)
+            temporary.replace(target)
+        finally:
+            temporary.unlink(missing_ok=True)
 
 
-def _emptied(folder: int, top: int, failures: list[OSError]) -> Iterator[str]:
-    """Remove an open directory's files; yield its directories' names at the top."""
-    with os.scandir(folder) as items:
-        entries = [*items]
-    for entry in entries:
+VARIABLE = "COMPRESSION_ADVISOR_CACHE"
+"""Names the directory to keep results in, or is :data:`OFF`."""
+OFF = "off"
+MOST_BYTES, MOST_FILES = 64 * MIB, 64
+"""Of all results; the oldest go first."""
+SUFFIX = ".trial"
+_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+
+
+def cache_directory(environment: Mapping[str, str]) -> Path | None:
+    """Return the directory of results; None if none are kept.
+
+    By default it is the place of the XDG Base Directory Specification. One that
+    belongs to somebody else isn't taken, as after ``sudo``, which may leave ``HOME`` as
+    it was; nor one that others may write to. A directory that is named is taken as it
+    is: continuous integration restores some with all permissions.
+    """
+    given = environment.get(VARIABLE)
+    if given:
+        return None if given == OFF else Path(given).absolute()
+    for variable, below in (("XDG_CACHE_HOME", ""), ("HOME", ".cache")):
+        root = Path(environment.get(variable, ""))
+        if root.is_absolute():  # the specification has others ignored
+            directory = root / below / "compression-advisor"
+            return directory if _is_own(directory) else None
+    return None
+
+
+def _is_own(path: Path) -> bool:
+    """Whether a directory, or else the nearest above it, is the user's alone."""
+    for place in (path, *path.parents):
         try:
-            if not entry.is_dir(follow_symlinks=False):
-                _unlink(entry.name, folder)
-                continue
-            moved = uuid.uuid4().hex
-            with _opened(entry.name, folder):  # else it may not be moved
-                os.rename(entry.name, moved, src_dir_fd=folder, dst_dir_fd=top)
-            yield moved
-        except OSError as error:
-            failures.append(error)
+            status = place.stat()
+        except FileNotFoundError:
+            continue
+        except OSError:
+            return False
+        shared = place == path and status.st_mode & _OTHERS_WRITE
+        return status.st_uid == os.geteuid() and not shared
+    return False
+
+
+class _Process:
+    """What the process uses: no directory unless a program keeps results."""
+
+    directory: Path | None = None
 
 
 @contextmanager
-def _opened(name: str, parent: int | None) -> Iterator[int]:
-    """Open a directory and let its owner do everything in it."""
-    with _descriptor(name, os.O_PATH | _IN_FOLDER, parent) as place:
-        try:
-            os.close(os.open(".", os.O_RDONLY | _IN_FOLDER, dir_fd=place))
-        except PermissionError:
-            os.chmod(f"/proc/self/fd/{place}", _OWN_MODE)  # noqa: PTH101 # no path
-        with _descriptor(".", os.O_RDONLY | _IN_FOLDER, place) as folder:
-            _unprotect(folder)
-            if os.fstat(folder).st_mode & _OWN_MODE != _OWN_MODE:
-                os.fchmod(folder, _OWN_MODE)
-            yield folder
+def keeping_results() -> Iterator[None]:
+    """Keep results as the environment says, and use those of earlier runs.
 
-
-@contextmanager
-def _descriptor(name: str, flags: int, parent: int | None) -> Iterator[int]:
-    descriptor = os.open(name, flags, dir_fd=parent)
+    Nothing depends on them: if something is wrong with their directory (damaged, full,
+    somebody else's), the run goes on without it.
+    """
+    before, _Process.directory = _Process.directory, cache_directory(os.environ)
     try:
-        yield descriptor
+        yield
     finally:
-        os.close(descriptor)
+        _Process.directory = before
 
 
-def _unlink(name: str, folder: int) -> None:
-    try:
-        os.unlink(name, dir_fd=folder)
-    except PermissionError:
-        status = os.stat(name, dir_fd=folder, follow_symlinks=False)
-        if not stat.S_ISREG(status.st_mode):
-            raise
-        flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
-        with _descriptor(name, flags, folder) as file:
-            _unprotect(file)
-        os.unlink(name, dir_fd=folder)
+def result_file(name: str) -> Path | None:
+    """Return the file that a result is in, or will be; None if none are kept."""
+    directory = _Process.directory
+    return None if directory is None else directory / f"{name}{SUFFIX}"
 
 
-def _unprotect(descriptor: int) -> None:
-    """Take away what keeps root itself from changing a file, if it has that."""
-    with suppress(OSError):  # a file system without such flags
-        flags = _FLAGS.unpack(fcntl.ioctl(descriptor, _GET_FLAGS, bytes(_FLAGS.size)))
-        if flags[0] & _PROTECTED:
-            fcntl.ioctl(descriptor, _SET_FLAGS, _FLAGS.pack(flags[0] & ~_PROTECTED))
+def keep_result(path: Path, content: bytes) -> None:
+    """Write a result's file at once, and remove the oldest of too many."""
+    with suppress(OSError):
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        replace_bytes(path, content, mode=0o600)
+        _remove_oldest(path.parent)
+
+
+def _remove_oldest(directory: Path) -> None:
+    statuses = {path: path.stat() for path in directory.glob(f"*{SUFFIX}")}
+    newest = sorted(statuses, key=lambda path: -statuses[path].st_mtime_ns)
+    total = 0
+    for number, path in enumerate(newest):
+        total += statuses[path].st_size
+        if number and (total > MOST_BYTES or number >= MOST_FILES):
+            path.unlink(missing_ok=True)

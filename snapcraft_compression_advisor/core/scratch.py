@@ -8,28 +8,25 @@ that makes a directory in the same place, what is mounted there first.
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import fcntl
 import os
 import re
 import shutil
 import stat
+import struct
 import tempfile
-from collections.abc import Callable, Iterator
+import uuid
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from .child import deferred_signals
 from .errors import StorageError
-from .files import remove_tree
-from .terminal import safe_text
 from .units import format_bytes
 
 PREFIX = "compression-advisor-"
 """What the names of all temporary directories begin with."""
-
-FILE_PREFIX = ".compression-advisor."
-"""Of a file that is being written."""
 
 HELD_MODE = stat.S_ISVTX
 """Set in a directory's mode once it is locked: it means nothing in a private directory,
@@ -39,7 +36,7 @@ _MNT_DETACH, _UMOUNT_NOFOLLOW = 2, 8
 _OCTAL = re.compile(rb"\\([0-7]{3})")
 
 
-@contextlib.contextmanager
+@contextmanager
 def held_directory(
     place: Path | None = None, *, ignores_errors: bool = False
 ) -> Iterator[Path]:
@@ -79,13 +76,13 @@ def hold(directory: Path) -> int | None:
         # Only now may others take a missing lock for the end of this process.
         os.fchmod(descriptor, stat.S_IMODE(os.fstat(descriptor).st_mode) | HELD_MODE)
     except OSError:
-        with contextlib.suppress(OSError):
+        with suppress(OSError):
             os.close(descriptor)
         return None
     return descriptor
 
 
-@contextlib.contextmanager
+@contextmanager
 def scratch_directory(
     place: Path | None = None,
     *,
@@ -101,7 +98,7 @@ def scratch_directory(
     :raises StorageError: if it can't be made, or has too little room.
     """
     where = place or Path(tempfile.gettempdir())
-    with deferred_signals() as signals, contextlib.ExitStack() as until:
+    with deferred_signals() as signals, ExitStack() as until:
         try:
             free_bytes = shutil.disk_usage(where).free
             if free_bytes < needed_bytes:
@@ -126,26 +123,26 @@ def remove_leftovers(place: Path) -> None:
     for directory in _candidates(place):
         with _locked(directory) as is_ours:
             if is_ours and _unmount_below(directory):
-                with contextlib.suppress(OSError):
+                with suppress(OSError):
                     remove_tree(directory)
 
 
 def _candidates(place: Path) -> Iterator[Path]:
     for path in place.glob(f"{PREFIX}*"):
-        with contextlib.suppress(OSError):
+        with suppress(OSError):
             status = path.lstat()
             is_held = stat.S_ISDIR(status.st_mode) and status.st_mode & HELD_MODE
             if is_held and status.st_uid == os.geteuid():
                 yield path
 
 
-@contextlib.contextmanager
+@contextmanager
 def _locked(directory: Path) -> Iterator[bool]:
     """Try to take a directory's lock; ``False`` where its run lives."""
     flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
     is_ours = False
-    with contextlib.ExitStack() as until:
-        with contextlib.suppress(OSError):
+    with ExitStack() as until:
+        with suppress(OSError):
             descriptor = os.open(directory, flags)
             until.callback(os.close, descriptor)
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -181,36 +178,96 @@ def unmount(root: str) -> None:
             return
 
 
-def replace_text(target: Path, text: str, *, mode: int) -> None:
-    """Write :func:`safe_text` as a file: all of it or, on any failure, nothing."""
-    replace_bytes(target, safe_text(text).encode(), mode=mode)
+_OWN_MODE = stat.S_IRWXU
+_IN_FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_GET_FLAGS, _SET_FLAGS = 0x8008_6601, 0x4008_6602  # FS_IOC_*FLAGS of linux/fs.h
+_FLAGS = struct.Struct("l")
+_PROTECTED = 0x10 | 0x20  # FS_IMMUTABLE_FL, FS_APPEND_FL
 
 
-def replace_bytes(target: Path, content: bytes, *, mode: int) -> None:
-    """Write a file: the whole of it or, on any failure, nothing."""
+def remove_tree(directory: Path) -> None:
+    """Remove a directory with all that is below it, unreadable or protected or not.
 
-    def fill(descriptor: int) -> None:
-        with open(descriptor, "wb", closefd=False) as stream:
-            stream.write(content)
-        os.fchmod(descriptor, mode)
+    Each directory is moved to the top before it is emptied: neither the stack nor the
+    length of a path grows with the depth. What is mounted can't be moved, so it is
+    never entered.
 
-    replace_file(target, fill)
-
-
-def replace_file(target: Path, fill: Callable[[int], None]) -> None:
-    """Put a new file in the place of another, or, on any failure, leave that.
-
-    :param fill: writes the new one, given its descriptor.
+    :raises OSError: if something stays; all else is removed nevertheless.
     """
-    with deferred_signals():  # a moment; else one could leave the temporary file
-        # The file's own name could make that of the temporary one too long.
-        descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=FILE_PREFIX)
-        temporary = Path(name)
-        try:
+    failures: list[OSError] = []
+    with suppress(FileNotFoundError), _opened(os.fspath(directory), None) as top:
+        pending = [*_emptied(top, top, failures)]
+        while pending:
+            name = pending.pop()
             try:
-                fill(descriptor)
-            finally:
-                os.close(descriptor)
-            temporary.replace(target)
-        finally:
-            temporary.unlink(missing_ok=True)
+                with _opened(name, top) as folder:
+                    pending += _emptied(folder, top, failures)
+                os.rmdir(name, dir_fd=top)
+            except OSError as error:
+                failures.append(error)
+        if not failures:
+            directory.rmdir()
+    if failures:
+        raise failures[0]
+
+
+def _emptied(folder: int, top: int, failures: list[OSError]) -> Iterator[str]:
+    """Remove an open directory's files; yield its directories' names at the top."""
+    with os.scandir(folder) as items:
+        entries = [*items]
+    for entry in entries:
+        try:
+            if not entry.is_dir(follow_symlinks=False):
+                _unlink(entry.name, folder)
+                continue
+            moved = uuid.uuid4().hex
+            with _opened(entry.name, folder):  # else it may not be moved
+                os.rename(entry.name, moved, src_dir_fd=folder, dst_dir_fd=top)
+            yield moved
+        except OSError as error:
+            failures.append(error)
+
+
+@contextmanager
+def _opened(name: str, parent: int | None) -> Iterator[int]:
+    """Open a directory and let its owner do everything in it."""
+    with _descriptor(name, os.O_PATH | _IN_FOLDER, parent) as place:
+        try:
+            os.close(os.open(".", os.O_RDONLY | _IN_FOLDER, dir_fd=place))
+        except PermissionError:
+            os.chmod(f"/proc/self/fd/{place}", _OWN_MODE)  # noqa: PTH101 # no path
+        with _descriptor(".", os.O_RDONLY | _IN_FOLDER, place) as folder:
+            _unprotect(folder)
+            if os.fstat(folder).st_mode & _OWN_MODE != _OWN_MODE:
+                os.fchmod(folder, _OWN_MODE)
+            yield folder
+
+
+@contextmanager
+def _descriptor(name: str, flags: int, parent: int | None) -> Iterator[int]:
+    descriptor = os.open(name, flags, dir_fd=parent)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _unlink(name: str, folder: int) -> None:
+    try:
+        os.unlink(name, dir_fd=folder)
+    except PermissionError:
+        status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        if not stat.S_ISREG(status.st_mode):
+            raise
+        flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+        with _descriptor(name, flags, folder) as file:
+            _unprotect(file)
+        os.unlink(name, dir_fd=folder)
+
+
+def _unprotect(descriptor: int) -> None:
+    """Take away what keeps root itself from changing a file, if it has that."""
+    with suppress(OSError):  # a file system without such flags
+        flags = _FLAGS.unpack(fcntl.ioctl(descriptor, _GET_FLAGS, bytes(_FLAGS.size)))
+        if flags[0] & _PROTECTED:
+            fcntl.ioctl(descriptor, _SET_FLAGS, _FLAGS.pack(flags[0] & ~_PROTECTED))

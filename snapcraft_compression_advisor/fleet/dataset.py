@@ -20,8 +20,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from .. import __version__
 from ..core.errors import NoInputError, StorageError, UsageError
-from ..core.files import read_regular
-from ..core.scratch import FILE_PREFIX, replace_bytes, replace_text
+from ..core.files import FILE_PREFIX, read_regular, replace_bytes, replace_text
 from ..core.terminal import printable
 from ..core.units import MIB
 from .columns import KNOWN, Row, decode, encode

@@ -16,7 +16,7 @@ from snapcraft_compression_advisor_plugin import may_enforce, reason_of, warn_of
 from ..analysis import Analysis, Request, analyse, analysis_request
 from ..codecs import CODECS, SHIPPABLE
 from ..core.errors import AdvisorError, ToolError
-from ..core.result_store import keeping_results
+from ..core.files import keeping_results
 from ..core.terminal import emit
 from ..launch.launch_set import check_app, select_apps
 from ..launches import Surroundings

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..analysis import Analysis
 from ..core.errors import NoInputError
-from ..core.scratch import replace_text
+from ..core.files import replace_text
 from ..core.terminal import emit
 from ..lint.rule import Context
 from ..lint.rules.budgets import cold_start_budget, image_size_budget

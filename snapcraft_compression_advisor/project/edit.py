@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from ..core.errors import BadDataError, StorageError, UsageError
-from ..core.scratch import replace_file
+from ..core.files import replace_file
 from ..core.terminal import printable
 from .changes import set_compression
 from .project_file import ProjectFile, read_project_file

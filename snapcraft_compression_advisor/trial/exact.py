@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from ..codecs import CODECS
-from ..core.files import remove_tree
-from ..core.scratch import scratch_directory
+from ..core.scratch import remove_tree, scratch_directory
 from ..core.units import Interval
 from ..payload.layout import Layout, lay_out
 from ..payload.scan import exclude_file_text

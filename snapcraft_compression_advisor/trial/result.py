@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from .. import __version__
 from ..codecs import CODECS
-from ..core.result_store import MOST_BYTES, keep_result, result_file
+from ..core.files import MOST_BYTES, keep_result, result_file
 from ..core.units import Interval
 from ..payload.inventory import Inventory
 from ..payload.layout import Layout

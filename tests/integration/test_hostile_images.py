@@ -19,7 +19,7 @@ from image_corpus import corpus, small_images
 from image_mutation import mutate_image
 from image_probe import probe
 from image_sources import mksquashfs, needs_mksquashfs
-from snapcraft_compression_advisor.core.files import remove_tree
+from snapcraft_compression_advisor.core.scratch import remove_tree
 from snapcraft_compression_advisor.core.units import MIB
 from snapcraft_compression_advisor.payload.source import open_payload
 from trees import fill, make_deep

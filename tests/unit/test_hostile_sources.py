@@ -15,8 +15,13 @@ from pytest_mock import MockerFixture
 from guesses import shell_words
 from payloads import make_payload
 from snapcraft_compression_advisor.capture.images import payload_copy
-from snapcraft_compression_advisor.core.files import entries_below, remove_tree
-from snapcraft_compression_advisor.core.scratch import PREFIX, held_directory, hold
+from snapcraft_compression_advisor.core.files import entries_below
+from snapcraft_compression_advisor.core.scratch import (
+    PREFIX,
+    held_directory,
+    hold,
+    remove_tree,
+)
 from snapcraft_compression_advisor.core.units import MIB
 from snapcraft_compression_advisor.launch.guess.runtimes import electron, gobject, tcl
 from snapcraft_compression_advisor.launch.guess.runtimes.node import (

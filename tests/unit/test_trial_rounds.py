@@ -9,8 +9,8 @@ from pytest_mock import MockerFixture
 
 from payloads import make_payload
 from snapcraft_compression_advisor.codecs import CODECS
-from snapcraft_compression_advisor.core import result_store
-from snapcraft_compression_advisor.core.result_store import (
+from snapcraft_compression_advisor.core import files
+from snapcraft_compression_advisor.core.files import (
     OFF,
     VARIABLE,
     cache_directory,
@@ -195,7 +195,7 @@ def test_damaged_file_costs_nothing_but_time(
 
 
 def test_oldest_files_go(cache: Path, prime: Path, mocker: MockerFixture) -> None:
-    mocker.patch.object(result_store, "MOST_FILES", 2)
+    mocker.patch.object(files, "MOST_FILES", 2)
     for number in range(4):
         (prime / "new").write_text("x" * number)
         run_saved(prime)
