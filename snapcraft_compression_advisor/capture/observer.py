@@ -16,8 +16,7 @@ from pathlib import Path
 from ..core.errors import ToolError
 from ..core.units import format_bytes
 from .launch_event import LaunchEvent, LaunchState, Watch
-from .prepared_process import not_started
-from .process_tree import ProcessTree
+from .process_tree import ProcessTree, not_started
 from .servers import DBUS_DAEMON
 from .snap_environment import HOME_BYTES, HOME_FILES, HomeQuota
 

@@ -170,21 +170,10 @@ def without_holes(
 ) -> Iterator[ProfileFile]:
     """Yield files without their holes: reading these fills the cache from nowhere."""
     for file in files:
-        filled = payload.data_ranges(file.path)
-        if list(filled) == [(0, file.size)]:
-            yield file
-            continue
-        shares = file.shares or (1.0,) * len(file.blocks)
-        ranges = (
-            (first, last, share)
-            for (first, last), share in zip(file.blocks, shares, strict=True)
-        )
-        if kept := filled_blocks(ranges, filled):
-            changes = {
-                "blocks": tuple((first, last) for first, last, _ in kept),
-                "shares": file.shares and tuple(share for *_, share in kept),
-            }
-            yield file.model_copy(update=changes)
+        ranges = ((first, last, 1.0) for first, last in file.blocks)
+        if kept := filled_blocks(ranges, payload.data_ranges(file.path)):
+            blocks = tuple((first, last) for first, last, _ in kept)
+            yield file.model_copy(update={"blocks": blocks})
 
 
 def without_blocks(

@@ -45,6 +45,9 @@ AROUND_PAGES = max(1, 64 * 1024 // mmap.PAGESIZE)
 """With a page, the kernel maps its cached neighbours in 64 KiB of address space
 (``fault_around_bytes`` of Linux's ``mm/memory.c``)."""
 
+_WINDOW_PAGES = max(1, UBUNTU_READ_AHEAD_KB * 1024 // mmap.PAGESIZE)
+"""That one fault reads."""
+
 _DESCRIPTOR_BITS = 0xFFFFFFFF
 """Of an argument; the kernel ignores the others."""
 
@@ -277,13 +280,9 @@ def reads_code_forward(release: str | None = None) -> bool:
 
 
 def mount_blocks(
-    touches: Iterable[Touch],
-    *,
-    size_bytes: int,
-    code_forward: bool,
-    read_ahead_kb: int = UBUNTU_READ_AHEAD_KB,
+    touches: Iterable[Touch], *, size_bytes: int, code_forward: bool
 ) -> set[int]:
-    """Return the blocks of a file that a mount with some read-ahead reads.
+    """Return the blocks of a file that a mount with Ubuntu's read-ahead reads.
 
     The first block of a mapped file counts in any case: who maps one has looked at its
     head.
@@ -296,7 +295,6 @@ def mount_blocks(
     file = _File(
         blocks={0} if is_mapped else set(),
         last_page=(size_bytes - 1) // mmap.PAGESIZE,
-        window=max(1, read_ahead_kb * 1024 // mmap.PAGESIZE),
         code_forward=code_forward,
     )
     for touch in touches:
@@ -320,13 +318,11 @@ def _hits(touch: Touch, mark: int) -> bool:
 class _File:
     """A file of a mount, with what of it was read by now.
 
-    :param window: pages that one fault reads.
     :param marks: pages that make the kernel read ahead when they are touched. The
         loader's read of a file's head leaves one on the second page.
     """
 
     last_page: int
-    window: int
     code_forward: bool
     blocks: set[int]
     marks: set[int] = field(default_factory=lambda: {1})
@@ -340,8 +336,6 @@ class _File:
             page = min(touch.middle, self.last_page)
             if page // BLOCK_PAGES not in self.blocks:
                 self._read_around(page, touch.code_end)
-        if self.window == 1:
-            return
         while hit := [mark for mark in self.marks if _hits(touch, mark)]:
             self.marks -= {*hit}
             for mark in hit:
@@ -361,7 +355,7 @@ class _File:
             before = page // BLOCK_PAGES - 1 in self.blocks
             end = last + 1
             if before and page % BLOCK_PAGES == 0:
-                end = max(end, page + self.window)
+                end = max(end, page + _WINDOW_PAGES)
             self._read(page, end)
             if goes_on or before:
                 self.marks.add(end)
@@ -369,17 +363,17 @@ class _File:
 
     def _read_around(self, page: int, code_end: int | None) -> None:
         if code_end is not None and self.code_forward:
-            self._read(page, min(page + self.window, code_end))
+            self._read(page, min(page + _WINDOW_PAGES, code_end))
         else:
-            start = max(0, page - self.window // 2)
-            self._read(start, start + self.window)
+            start = max(0, page - _WINDOW_PAGES // 2)
+            self._read(start, start + _WINDOW_PAGES)
 
     def _read_ahead(self, block: int) -> None:
         """Read from the first block that isn't there yet, if it is this or the next."""
         block += block in self.blocks
         start = block * BLOCK_PAGES
         if block not in self.blocks and start <= self.last_page:
-            self._read(start, start + self.window)
+            self._read(start, start + _WINDOW_PAGES)
             self.marks.add(start)
 
     def _read(self, start: int, end: int) -> None:

@@ -1,21 +1,30 @@
-"""A started command with all that it starts in turn, up to the end of the last."""
+"""A command, ready to be started, and all that it starts in turn, to the last end."""
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
+import json
 import os
-import select
 import signal
+import socket
+import subprocess
+import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import psutil
 
 from ..core.child import deferred_signals
 from ..core.errors import ToolError
-from .prepared_process import PreparedProcess, StartRequest, launch_keeper
+from .call_notices import CallFilter, CallNotices
+
+READY_TIMEOUT_S = 30.0
+"""For preparing a start; a fraction of a second is usual."""
+
+_NANOSECOND_S = 1e-9
 
 GRACE_S = 2.0
 """What the processes get to end by themselves before they are killed."""
@@ -25,9 +34,182 @@ GONE_TIMEOUT_S = 10.0
 
 STOP_TIMEOUT_S = 5.0
 _STOP_POLL_S = 0.0005
+_END_POLL_S = 0.01
 
 _SET_CHILD_SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER of linux/prctl.h
 _GET_CHILD_SUBREAPER = 37
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartRequest:
+    """What to start.
+
+    :param words: program and arguments; a program without a slash is looked up in
+        the environment's ``PATH``.
+    :param directory: to start in, as the command sees it.
+    :param new_root: a system tree to take as root directory; needs root.
+    :param shared_as: for a new root: a directory of the host, and where to show it.
+    :param user: whom bubblewrap is to start the command as, if this one is root.
+    :param shown: files that this user is shown, by number.
+    :param limits: of resources, by their names in :mod:`resource`.
+    :param call_filter: what holds system calls until they were taken note of.
+    :param isolated: whether bubblewrap starts it.
+    """
+
+    words: tuple[str, ...]
+    environment: Mapping[str, str]
+    directory: str
+    new_root: Path | None = None
+    shared_as: tuple[Path, str] | None = None
+    user: int | None = None
+    shown: tuple[str, ...] = ()
+    limits: Mapping[str, int] = field(default_factory=dict)
+    call_filter: CallFilter | None = None
+    isolated: bool = False
+
+
+class PreparedProcess:
+    """A process that becomes the command at :meth:`go`.
+
+    It is in a session of its own. Its standard input is empty; standard output and
+    error come out of one descriptor, which doesn't block.
+
+    :param information: descriptor on which bubblewrap reports the launch.
+    :raises ToolError: if not even the advisor's own interpreter starts.
+    """
+
+    def __init__(self, request: StartRequest, *, information: int | None) -> None:
+        self._request = request
+        self._channel, channel_end = socket.socketpair()
+        self._channel.settimeout(READY_TIMEOUT_S)
+        ends = [channel_end.fileno(), *([] if information is None else [information])]
+        try:
+            self._process = _run_starter(ends, output=subprocess.PIPE)
+        except ToolError:
+            self._channel.close()
+            raise
+        finally:
+            channel_end.close()
+        self.pid = self._process.pid
+        self.exit_descriptor = os.pidfd_open(self.pid)
+        assert self._process.stdout is not None  # noqa: S101 # a pipe was asked for
+        self.output_descriptor = self._process.stdout.fileno()
+        os.set_blocking(self.output_descriptor, False)
+
+    def make_ready(self) -> None:
+        """Do all that comes before the start.
+
+        :raises ToolError: if that isn't possible.
+        """
+        self._send(json.dumps(asdict(self._request), default=str).encode() + b"\n")
+        report = self._next_report()
+        if report != "ready":
+            raise self._not_started(report)
+
+    def go(self, notices: CallNotices | None = None) -> float:
+        """Start the command.
+
+        :param notices: takes the calls that the request's filter holds.
+        :returns: the monotonic clock right before, in seconds.
+        :raises ToolError: if there is no such program or it can't be run.
+        """
+        self._send(b"go\n")
+        read = b""
+        if notices is not None and self._request.call_filter is not None:
+            with contextlib.suppress(OSError):  # its report says why
+                read, listeners, _, _ = socket.recv_fds(self._channel, 1, 1)
+                for listener in listeners:
+                    notices.listen(listener)
+        started, failure = self._next_report(read.strip(b"+")), self._next_report()
+        if failure or not started.isdecimal():
+            raise self._not_started(failure or started)
+        return int(started) * _NANOSECOND_S
+
+    def has_ended(self, status: int | None) -> None:
+        """Take note that the process was waited for; None if it goes on."""
+        self._process.returncode = status
+
+    def close(self) -> None:
+        """Close all descriptors."""
+        assert self._process.stdout is not None  # noqa: S101 # a pipe was asked for
+        self._process.stdout.close()
+        self._channel.close()
+        os.close(self.exit_descriptor)
+
+    def _send(self, text: bytes) -> None:
+        with contextlib.suppress(BrokenPipeError):  # its report says why
+            self._channel.sendall(text)
+
+    def _next_report(self, line: bytes = b"") -> str:
+        """Return the starter's next line, of which some was read; "" if it has gone."""
+        while not line.endswith(b"\n"):
+            try:
+                byte = self._channel.recv(1)
+            except TimeoutError:
+                return f"no answer within {READY_TIMEOUT_S:g} s"
+            except ConnectionResetError:
+                break
+            if not byte:
+                break
+            line += byte
+        return line.decode(errors="replace").rstrip("\n")
+
+    def _not_started(self, report: str) -> ToolError:
+        reason = report.removeprefix("error ") or "it ended before it started"
+        return not_started(self._request.words[0], reason)
+
+
+@contextlib.contextmanager
+def launch_keeper() -> Iterator[int]:
+    """Have an isolated launch killed as soon as this process is.
+
+    :returns: the descriptor on which bubblewrap reports the launch.
+    :raises ToolError: if the advisor's own interpreter doesn't start.
+    """
+    information, information_end = os.pipe()
+    advisor, advisor_end = os.pipe()
+    ends = [information, advisor]
+    try:
+        process = _run_starter(ends, "keep", output=subprocess.DEVNULL)
+        try:
+            yield information_end
+        finally:
+            process.kill()
+            process.wait()
+    finally:
+        for end in (*ends, information_end, advisor_end):
+            os.close(end)
+
+
+def _run_starter(
+    ends: Sequence[int], *words: str, output: int
+) -> subprocess.Popen[bytes]:
+    """Start :mod:`starter` in a session of its own, with descriptors."""
+    script = str(Path(__file__).with_name("starter.py"))
+    words = ("-I", "-S", "-X", "utf8", script, *words)
+    try:
+        return subprocess.Popen(
+            [sys.executable, *words, *map(str, ends)],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            pass_fds=ends,
+            start_new_session=True,
+            cwd="/",
+        )
+    except OSError as error:
+        message = f"Cannot run {sys.executable!r}: {error.strerror}"
+        raise ToolError(message, resolution="Check the Python installation.") from error
+
+
+def not_started(program: str, reason: str) -> ToolError:
+    """Return the error of a program that can't be started."""
+    message = f"Cannot start {program!r}: {reason}"
+    return ToolError(
+        message,
+        resolution="Check that the payload contains the program and its interpreter, "
+        "and that the program is executable.",
+    )
 
 
 @contextlib.contextmanager
@@ -110,11 +292,11 @@ class ProcessTree:
 
     def freeze(self) -> None:
         """Stop every process where it is."""
-        stopped: set[int] = set()
+        stopped: set[psutil.Process] = set()
         # What one forked before it stopped is found in the next round.
-        while new := self.process_ids() - stopped:
+        while new := {*self._living()} - stopped:
             self._signal(new, signal.SIGSTOP)
-            _wait_until_stopped(new)
+            _wait_until_stopped(each.pid for each in new)
             stopped |= new
 
     def cpu_s(self) -> tuple[float, float]:
@@ -153,17 +335,17 @@ class ProcessTree:
         :raises ToolError: if one doesn't even end when it is killed.
         """
         try:
-            self._signal(self.process_ids(), signal.SIGCONT)
-            self._signal(self.process_ids(), signal.SIGTERM)
+            self._signal(self._living(), signal.SIGCONT)
+            self._signal(self._living(), signal.SIGTERM)
             self._wait_for_end(GRACE_S)
         finally:
             self._kill()
 
     def _kill(self) -> None:
         deadline = time.monotonic() + GONE_TIMEOUT_S
-        while pids := self.process_ids():
-            self._signal(pids, signal.SIGKILL)
-            if not self._wait_for_end(max(0.0, deadline - time.monotonic())):
+        while living := self._living():
+            self._signal(living, signal.SIGKILL)
+            if not self._wait_for_end(deadline - time.monotonic()):
                 names = ", ".join(sorted({each.name() for each in self._living()}))
                 message = f"Processes of the launch are still running: {names}"
                 raise ToolError(
@@ -174,21 +356,19 @@ class ProcessTree:
     def _wait_for_end(self, timeout_s: float) -> bool:
         """Wait until all processes have ended, and return whether they have."""
         deadline = time.monotonic() + timeout_s
-        while pids := self.process_ids():
-            with _descriptors(pids) as descriptors:
-                for descriptor in descriptors:
-                    poll = select.poll()
-                    poll.register(descriptor, select.POLLIN)
-                    if not poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
-                        return False
+        while self._living():
+            if time.monotonic() >= deadline:
+                return False
+            time.sleep(_END_POLL_S)
         return True
 
-    def _signal(self, pids: Iterable[int], number: signal.Signals) -> None:
-        with _descriptors(pids) as descriptors:
-            for descriptor in descriptors:
-                # Gone, or changed to a user that we can't signal.
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    signal.pidfd_send_signal(descriptor, number)
+    def _signal(
+        self, processes: Iterable[psutil.Process], number: signal.Signals
+    ) -> None:
+        for each in processes:
+            # Gone, or changed to a user that we can't signal.
+            with contextlib.suppress(psutil.Error):
+                each.send_signal(number)
 
     def _reap(self, pid: int) -> int | None:
         try:
@@ -210,19 +390,6 @@ class ProcessTree:
                 user_s += times.user + times.children_user
                 system_s += times.system + times.children_system
         return user_s, system_s
-
-
-@contextlib.contextmanager
-def _descriptors(pids: Iterable[int]) -> Iterator[list[int]]:
-    """Open a descriptor (pidfd_open(2)) of each process that is still there."""
-    with contextlib.ExitStack() as opened:
-        descriptors = []
-        for pid in pids:
-            with contextlib.suppress(ProcessLookupError):
-                descriptor = os.pidfd_open(pid)
-                opened.callback(os.close, descriptor)
-                descriptors.append(descriptor)
-        yield descriptors
 
 
 def _wait_until_stopped(pids: Iterable[int]) -> None:

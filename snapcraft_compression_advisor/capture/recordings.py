@@ -63,7 +63,15 @@ def recorded_profiles(
     for each in recordings:
         app = _app(payload, each, apps)
         try:
-            found[app] = _Launch(payload, app, each, reporter, within).profile()
+            with isolated_request(
+                payload,
+                each.model_copy(update={"app": app}),
+                reporter,
+                doing="Recording",
+                within=within,
+            ) as request:
+                recorded = record_directory(payload, request, reporter.progress)
+            found[app] = with_doubt(recorded, payload, reporter.note)
         except AdvisorError as error:
             if each.required:
                 raise
@@ -80,15 +88,28 @@ def isolated_request(
     doing: str = "Launching",
     within: Isolation = NOTHING_BESIDE,
 ) -> Iterator[LaunchRequest]:
-    """Yield how an app is started for a recording, for other launches.
+    """Yield how an app is started, isolated, with a display of its own.
 
     :param doing: what is done with it, for the user.
     :param within: has the base and the content snaps that a launch sees.
     :raises AdvisorError: if it can't be started so here.
     """
     app = _app(payload, wanted, ())
-    with _Launch(payload, app, wanted, reporter, within).request(doing) as request:
-        yield request
+    event, command = _chosen_event(payload, app, wanted), app_command(payload, app)
+    reporter.progress("Starting a virtual display (Xvfb)")
+    with own_display(), found_isolation(payload) as found:
+        reporter.note(
+            f"{doing} {app}: this runs the payload's program, isolated by bubblewrap"
+        )
+        if within.machine == NOTHING_BESIDE.machine:
+            _say_whose_libraries(payload.snap.base_name, reporter)
+        isolation = replace(found, machine=within.machine, contents=within.contents)
+        yield LaunchRequest(
+            app=app,
+            command=replace(command, isolation=isolation),
+            event=event,
+            timeout_s=wanted.timeout,
+        )
 
 
 def in_place(
@@ -99,85 +120,44 @@ def in_place(
     return (*(each for each in profiles if each.app not in apps), *recorded)
 
 
-class _Launch:
-    """One launch that is to be recorded."""
+def _chosen_event(payload: Payload, app: str, wanted: Recording) -> LaunchEvent:
+    """Return what ends a launch.
 
-    def __init__(
-        self,
-        payload: Payload,
-        app: str,
-        recording: Recording,
-        reporter: Reporter,
-        within: Isolation,
-    ) -> None:
-        self._payload = payload
-        self._within = within
-        self._app = app
-        self._reporter = reporter
-        self._timeout_s = recording.timeout
-        self._event = self._chosen_event(recording.until)
-        self._command = app_command(payload, app)
-
-    def profile(self) -> LaunchProfile:
-        """Return a recording of the launch."""
-        with self.request("Recording") as request:
-            recorded = record_directory(self._payload, request, self._reporter.progress)
-        return with_doubt(recorded, self._payload, self._reporter.note)
-
-    @contextmanager
-    def request(self, doing: str) -> Iterator[LaunchRequest]:
-        """Yield how the app is started, isolated, with a display of its own."""
-        self._reporter.progress("Starting a virtual display (Xvfb)")
-        with own_display(), found_isolation(self._payload) as found:
-            self._reporter.note(
-                f"{doing} {self._app}: this runs the payload's program, isolated by "
-                "bubblewrap"
-            )
-            if self._within.machine == NOTHING_BESIDE.machine:
-                self._say_whose_libraries()
-            isolation = replace(
-                found,
-                machine=self._within.machine,
-                contents=self._within.contents,
-            )
-            yield LaunchRequest(
-                app=self._app,
-                command=replace(self._command, isolation=isolation),
-                event=self._event,
-                timeout_s=self._timeout_s,
-            )
-
-    def _chosen_event(self, until: str | None) -> LaunchEvent:
-        has_display = can_bring_display()
-        event = (
-            event_named(until)
-            if until is not None
-            else usual_event(
-                has_desktop_file=has_desktop_file(
-                    self._payload.snap, self._payload.inventory, self._app
-                ),
-                has_display=has_display,
-            )
+    :raises AdvisorError: if that can't happen here.
+    """
+    has_display = can_bring_display()
+    event = (
+        event_named(wanted.until)
+        if wanted.until is not None
+        else usual_event(
+            has_desktop_file=has_desktop_file(payload.snap, payload.inventory, app),
+            has_display=has_display,
         )
-        if event.window and not has_display:
-            message = f"There is no display on which {self._app} could show a window"
-            raise ToolError(
-                message, resolution="Install Xvfb ('sudo apt-get install xvfb')."
-            )
-        if event.due_s is not None and event.due_s > self._timeout_s:
-            message = f"{event.name} exceeds the timeout of {self._timeout_s:g} s"
-            raise UsageError(message, resolution="Set the timeout higher.")
-        return event
+    )
+    if event.window and not has_display:
+        message = f"There is no display on which {app} could show a window"
+        raise ToolError(
+            message, resolution="Install Xvfb ('sudo apt-get install xvfb')."
+        )
+    if event.due_s is not None and event.due_s > wanted.timeout:
+        message = f"{event.name} exceeds the timeout of {wanted.timeout:g} s"
+        raise UsageError(message, resolution="Set the timeout higher.")
+    return event
 
-    def _say_whose_libraries(self) -> None:
-        base = self._payload.snap.base_name
-        name, version = _os_release()
-        fits = name == "ubuntu" and base == f"core{version.split('.')[0]}"
-        if base.startswith("core") and not fits:
-            self._reporter.note(
-                f"The libraries of base {base} are this machine's ({name} {version}), "
-                "and may not fit"
-            )
+
+def _say_whose_libraries(base: str, reporter: Reporter) -> None:
+    """Say whose libraries stand for a base's: this machine's."""
+    try:
+        named = platform.freedesktop_os_release()
+    except OSError:
+        named = {}
+    name, version = named.get("ID", "linux"), named.get("VERSION_ID", "")
+    fits = name == "ubuntu" and base == f"core{version.split('.')[0]}"
+    if base.startswith("core") and not fits:
+        reporter.note(
+            f"The libraries of base {base} are this machine's ({name} {version}), "
+            "and may not fit"
+        )
 
 
 @contextmanager
@@ -239,12 +219,3 @@ def _app(payload: Payload, recording: Recording, apps: Sequence[str]) -> str:
         message = f"Snap {payload.snap.name!r} has no app to record"
         raise UsageError(message, resolution="Remove --record, or 'record'.")
     return names[0]
-
-
-def _os_release() -> tuple[str, str]:
-    """Return this machine's distribution and release, as os-release(5) names them."""
-    try:
-        named = platform.freedesktop_os_release()
-    except OSError:
-        named = {}
-    return named.get("ID", "linux"), named.get("VERSION_ID", "")

@@ -33,8 +33,7 @@ from .isolation import (
 )
 from .launch_event import LaunchEvent
 from .observer import Observer
-from .prepared_process import StartRequest
-from .process_tree import process_tree
+from .process_tree import StartRequest, process_tree
 from .samples import RunTime
 from .snap_environment import (
     INSIDE,

@@ -1,6 +1,6 @@
 """Becomes the command that is launched; or ends it if the advisor is gone.
 
-Run as a script of its own by :mod:`prepared_process`, not imported: what has to happen
+Run as a script of its own by :mod:`process_tree`, not imported: what has to happen
 between fork and exec (mounting, changing the root) isn't safe in a copy of a process
 that has threads. It imports nothing of this package.
 

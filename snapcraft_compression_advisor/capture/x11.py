@@ -193,30 +193,22 @@ class WindowSight:
         left, top = max(0, -place.x), max(0, -place.y)
         width = min(geometry.width, screen.width - place.x) - left
         bottom = min(geometry.height, screen.height - place.y)
-        colors: set[bytes] = set()
-        while top < bottom and width > 0 and len(colors) <= 1:
-            rows = min(_BAND_ROWS, bottom - top)
-            colors |= self._colors(window, (left, top, width, rows))
-            top += rows
-        return len(colors) <= 1
-
-    def _colors(self, window: Window, area: tuple[int, int, int, int]) -> set[bytes]:
-        """Return the color of a part of a window, or two that it has."""
-        *_, width, rows = area
-        image = window.get_image(*area, X.ZPixmap, 0xFFFFFFFF)
-        bits = next(
-            each.bits_per_pixel
-            for each in self._display.display.info.pixmap_formats
-            if each.depth == image.depth
-        )
-        first = image.data[: bits // 8]
-        if image.data == first * (width * rows):
-            return {first[:_COLOR_BYTES]}
-        lines = np.frombuffer(image.data, np.uint8).reshape(rows, -1)
-        whole = lines[:, : width * bits // 8].reshape(rows * width, -1)
-        pixels = whole[:, :_COLOR_BYTES]
-        others = pixels[(pixels != pixels[0]).any(axis=1)]
-        return {pixels[0].tobytes(), *(each.tobytes() for each in others[:1])}
+        first = None
+        for start in range(top, bottom, _BAND_ROWS) if width > 0 else ():
+            rows = min(_BAND_ROWS, bottom - start)
+            image = window.get_image(left, start, width, rows, X.ZPixmap, 0xFFFFFFFF)
+            bits = next(
+                each.bits_per_pixel
+                for each in self._display.display.info.pixmap_formats
+                if each.depth == image.depth
+            )
+            lines = np.frombuffer(image.data, np.uint8).reshape(rows, -1)
+            whole = lines[:, : width * bits // 8].reshape(rows * width, -1)
+            pixels = whole[:, :_COLOR_BYTES]
+            first = pixels[0] if first is None else first
+            if (pixels != first).any():
+                return False
+        return True
 
     def _counts(self, window: Window, process_ids: Callable[[], set[int]]) -> bool:
         kinds = window.get_full_property(self._type, X.AnyPropertyType)

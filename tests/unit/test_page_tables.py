@@ -311,15 +311,8 @@ def at(block: int, page: int, *, code_end: int | None = None) -> Touch:
     return Touch(first=number, last=number, code_end=code_end)
 
 
-def read(
-    *touches: Touch, code_forward: bool = True, read_ahead_kb: int = 128
-) -> set[int]:
-    return mount_blocks(
-        touches,
-        size_bytes=SIZE_BYTES,
-        read_ahead_kb=read_ahead_kb,
-        code_forward=code_forward,
-    )
+def read(*touches: Touch, code_forward: bool = True) -> set[int]:
+    return mount_blocks(touches, size_bytes=SIZE_BYTES, code_forward=code_forward)
 
 
 @pytest.mark.parametrize(
@@ -383,10 +376,6 @@ def test_read_that_goes_on_reads_ahead() -> None:
 def test_read_file_that_is_mapped_too_has_both() -> None:
     code = at(9, 1, code_end=10 * BLOCK_PAGES - 1)
     assert read(called(5, 3), code) == {0, 5, 9}
-
-
-def test_mount_without_read_ahead_reads_what_is_touched() -> None:
-    assert read(at(0, 1), at(5, 3), read_ahead_kb=0) == {0, 5}
 
 
 def test_page_behind_the_end_of_the_file_is_none() -> None:

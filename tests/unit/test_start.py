@@ -19,7 +19,7 @@ from snapcraft_compression_advisor.capture.launch_event import (
     event_named,
     window_mapped,
 )
-from snapcraft_compression_advisor.capture.prepared_process import StartRequest
+from snapcraft_compression_advisor.capture.process_tree import StartRequest
 from snapcraft_compression_advisor.capture.start import (
     Command,
     Launched,
