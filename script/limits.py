@@ -11,7 +11,7 @@ from statistics import median
 
 PACKAGE = "snapcraft_compression_advisor"
 ROOM_LINES = {
-    "core": 1_325,
+    "core": 1_305,
     "codecs": 940,
     "squashfs": 1_610,
     "payload": 4_095,
@@ -37,7 +37,7 @@ ROOM_LINES = {
 """Of the package's rooms, without those inside that have a limit of their own."""
 
 TREES = {
-    PACKAGE: (50_725, 255),
+    PACKAGE: (50_700, 255),
     "tests": (42_180, 192),
     "study": (11_290, 63),
     "benchmarks": (2_350, 16),

@@ -21,7 +21,7 @@ from typing import IO
 from urllib.parse import quote
 from xml.sax.saxutils import escape
 
-from ..core.child import beginning, deferred_signals, end_child, ending_with_us
+from ..core.child import deferred_signals, end_child, ending_with_us
 from ..core.errors import StorageError, ToolError
 from ..core.scratch import held_directory
 
@@ -57,6 +57,7 @@ _BUS_CONFIGURATION = """\
 are another user's."""
 
 _START_TIMEOUT_S = 20.0
+_DETAILS_MAX_BYTES = 4096
 """Some tenths of a second are usual."""
 
 
@@ -225,5 +226,7 @@ def _line(program: str, lines: IO[bytes], output: IO[bytes], resolution: str) ->
     line = lines.readline().strip() if readable else b""
     if not line:
         message = f"{program} did not start"
-        raise ToolError(message, details=beginning(output), resolution=resolution)
+        output.seek(0)
+        details = output.read(_DETAILS_MAX_BYTES).decode(errors="replace").strip()
+        raise ToolError(message, details=details or None, resolution=resolution)
     return line.decode(errors="replace")

@@ -144,7 +144,7 @@ _COUNTS = {"": None, "[": "?", "…": "+", "[…": "*"}
 
 
 def quantity(parse: Callable[[object], _T]) -> Callable[[str], _T]:
-    """Return the reader of an option that is written as in a policy.
+    """Return the reader of an option that is written as in settings.
 
     :param parse: raises ``ValueError``, of which argparse wouldn't show the message.
     """

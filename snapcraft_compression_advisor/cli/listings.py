@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, ClassVar
 
-from ..core.documents import json_schema_text
 from ..devices.builtin_devices import builtin_devices, find_device
 from ..report.devices import devices_page, render_devices_json
 from ..report.document import schema_text
@@ -139,7 +139,9 @@ def schema_of(name: str) -> str:
     if not model:
         return schema_text(module)
     holder = import_module(f"snapcraft_compression_advisor.{module}")
-    return json_schema_text(getattr(holder, model))
+    schema = getattr(holder, model).model_json_schema()
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    return json.dumps(schema, indent=2, sort_keys=True) + "\n"
 
 
 class SchemaCommand(Command):

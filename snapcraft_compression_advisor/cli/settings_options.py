@@ -39,7 +39,7 @@ _OPTIONS: Mapping[str, Option] = {
 
 
 def _options(*names: str) -> Arguments:
-    """Return arguments that set keys of the policy."""
+    """Return arguments that set keys of the settings."""
     found = {}
     for name in names:
         field, option = Settings.model_fields[name], _OPTIONS[name]
@@ -116,23 +116,23 @@ def _check_rules(texts: Iterable[str], *, where: str) -> None:
         check_selectors(wanted, ALL_RULES, where=where)
 
 
-def event_arguments(policy: str = "") -> Arguments:
+def event_arguments(above: str = "") -> Arguments:
     """Return the options that say when a launch has ended, the same for every command.
 
-    :param policy: precedes the defaults of those that have a policy.
+    :param above: precedes the defaults of those that settings have, too.
     """
     return {
         "--until EVENT": details(
             "the event that ends the start: 'window' (a window of the app has content "
             "and then the app reads nothing for 0.5 s), 'exit' (the command has ended "
             "with status 0), 'output:TEXT' (a printed line has the text), "
-            f"'seconds:TIME' (5, 500ms) (default: {policy}window for an app with a "
+            f"'seconds:TIME' (5, 500ms) (default: {above}window for an app with a "
             "desktop file, else window or exit)",
             type=quantity(event_text),
         ),
         "--timeout SECONDS": details(
             "time after which the start has failed: 60, 500ms, 2min (default: "
-            f"{policy}{LAUNCH_TIMEOUT_S:g}s)",
+            f"{above}{LAUNCH_TIMEOUT_S:g}s)",
             type=quantity(SECONDS.parse),
         ),
     }

@@ -1,4 +1,4 @@
-"""What is analysed: a payload, its project and policy, snaps around it."""
+"""What is analysed: a payload, its project and settings, snaps around it."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ SURROUNDINGS: Arguments = {
     "--consumer SNAP…": "a snap that runs with this one, a base or a content snap: its "
     "launches decide, on average; may be repeated (default: none)",
 }
-"""What :func:`open_subject` reads, beside a path, the policy and the project."""
+"""What :func:`open_subject` reads, beside a path, the settings and the project."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,7 +200,7 @@ def open_subject(
 ) -> Iterator[Subject]:
     """Open a payload, its project, and the snaps that it runs with.
 
-    :param records: whether launches are recorded that options or the policy ask for.
+    :param records: whether launches are recorded that options or the file ask for.
     :raises AdvisorError: if arguments don't fit together, or one can't be read.
     """
     check_edit_options(parsed_args)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
-from typing import IO, Any
+from typing import Any
 
 HELD_BACK = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """What users, service managers and a closed terminal end a run with."""
@@ -86,8 +86,6 @@ def deferred_signals() -> Iterator[DeferredSignals]:
 END_S = 5.0
 """For a program to end after SIGTERM."""
 
-_OUTPUT_MAX_BYTES = 4096
-
 
 def ending_with_us(
     command: Sequence[str], number: signal.Signals = signal.SIGKILL
@@ -140,12 +138,6 @@ def run_child(  # noqa: PLR0913 # keywords with defaults, one command
         finally:
             end_child(process)
     return subprocess.CompletedProcess(command, process.returncode, output, errors)
-
-
-def beginning(output: IO[bytes]) -> str | None:
-    """Return the first lines of a file that a program wrote to, if there are any."""
-    output.seek(0)
-    return output.read(_OUTPUT_MAX_BYTES).decode(errors="replace").strip() or None
 
 
 def end_child(process: subprocess.Popen[Any]) -> None:

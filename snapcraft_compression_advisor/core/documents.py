@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from itertools import chain
@@ -11,7 +10,6 @@ from typing import Generic, TypeVar
 
 import pydantic
 import pydantic_core
-from pydantic.json_schema import JsonSchemaMode
 from pydantic_core import ErrorDetails
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
@@ -186,12 +184,3 @@ def _yaml_problem(error: Exception) -> tuple[int | None, str]:
         return error.problem_mark.line + 1, problem
     lines = [line.strip() for line in str(error).splitlines()]
     return None, _QUOTED.sub("…", "; ".join(lines[:4])) or "it isn't YAML"
-
-
-def json_schema_text(
-    model: type[pydantic.BaseModel], *, mode: JsonSchemaMode = "validation"
-) -> str:
-    """Return the JSON Schema of a document, as ``docs`` keeps it."""
-    schema = model.model_json_schema(by_alias=True, mode=mode)
-    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-    return json.dumps(schema, indent=2, sort_keys=True) + "\n"

@@ -62,7 +62,7 @@ def estimated(label: str, text: str) -> Evidence:
 
 
 def declared(label: str, text: str) -> Evidence:
-    """Return a value of the project or its policy as evidence."""
+    """Return a value of the project or its settings as evidence."""
     return Evidence(label, text, "declared")
 
 
@@ -111,7 +111,7 @@ State = Literal["new", "worse", "moved", "known"]
 class Finding:
     """What a rule found.
 
-    :param severity: as the rule or the policy has it; ``info`` if undecided.
+    :param severity: as the rule or the settings have it; ``info`` if undecided.
     :param message: one or two sentences that stand alone, figures included.
     :param subject: what it is about beside its place, by kind: ``app``, ``device``,
         ``component``; what tells two findings of one rule at one place apart.
@@ -167,7 +167,7 @@ class LintedPayload:
 
     :param snap_name: of its snap.yaml; empty if it couldn't be read.
     :param findings: by severity, then rule, then location.
-    :param fail_on: the least severity that fails a run, as its policy has it.
+    :param fail_on: the least severity that fails a run, as its settings have it.
     :param error: why it couldn't be linted.
     :param figures: of its image and its launches, to compare the next build with.
     :param baseline: the build that a baseline is of, if there is one.

@@ -131,7 +131,7 @@ class Rule:
 
     :param id: ``SCA`` and three digits; never changes or comes back.
     :param name: in words, with hyphens; by default that of the function.
-    :param severity: unless the policy says otherwise.
+    :param severity: unless the settings say otherwise.
     :param judge: yields what is wrong, made by :meth:`finding`; no I/O.
     :param blocked: why it can't look at a payload, so that no finding is no pass.
     :param unasked: why there is nothing for it to look at: an option or a setting that

@@ -90,7 +90,7 @@ def prove_prefetch(  # noqa: PLR0913 # what, and how
 ) -> PrefetchProof:
     """Launch an app from one image in all three ways, in turns.
 
-    :param until: what ends a launch, as in a policy.
+    :param until: what ends a launch, as in settings.
     :param scratch: where the copy and the image go, in memory or on the disk to prove
         it for; the system's temporary directory by default.
     :raises AdvisorError: if the app can't be started, or there is no room.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -29,6 +30,7 @@ PROJECT_FILES = (
 _YAML_SUFFIXES = frozenset({".yaml", ".yml"})
 _NOTHING_THERE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
 """Errors for which snapcraft, too, takes a path for missing (``Path.exists``)."""
+_SELECTOR = re.compile(f"{ALL_RULES_PREFIX}[0-9]*(:.*)?", re.DOTALL)
 
 _OTHER_PACKERS = {
     **dict.fromkeys(
@@ -231,11 +233,7 @@ def _selector(text: str) -> str:
 
 
 def _is_selector(text: str) -> bool:
-    prefix = text.partition(":")[0]
-    digits = prefix.removeprefix(ALL_RULES_PREFIX)
-    return prefix.startswith(ALL_RULES_PREFIX) and (
-        not digits or (digits.isascii() and digits.isdigit())
-    )
+    return _SELECTOR.fullmatch(text) is not None
 
 
 def _scalars(node: Node) -> Iterator[str]:

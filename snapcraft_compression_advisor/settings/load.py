@@ -123,7 +123,7 @@ def parse_settings(
     """Return the settings that a policy file has; an empty one has all defaults.
 
     :param folder: that files are relative to; that of the process by default.
-    :raises BadDataError: if it is no policy, one of another version, or one that
+    :raises BadDataError: if it is no policy file, one of another version, or one that
         contradicts itself.
     """
     document = POLICY.load_yaml(content, where=where)
@@ -197,7 +197,7 @@ def _paths(model: type[SettingsModel], prefix: str = "") -> Iterator[str]:
 def read_settings_file(path: Path) -> Settings:
     """Read a policy file; files that it names become relative to the process.
 
-    :raises AdvisorError: if it can't be read, or isn't a policy.
+    :raises AdvisorError: if it can't be read, or isn't one.
     """
     return parse_settings(POLICY.read(path), where=str(path), folder=path.parent)
 

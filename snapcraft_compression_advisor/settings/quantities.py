@@ -1,4 +1,4 @@
-"""Quantities as people write them, in a policy and as options: ``1.5s``, ``300MB``."""
+"""Quantities as people write them, in settings and as options: ``1.5s``, ``300MB``."""
 
 from __future__ import annotations
 

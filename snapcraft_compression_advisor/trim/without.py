@@ -32,8 +32,8 @@ BEFORE, AFTER = "before", "after"
 class Starts:
     """How apps are started.
 
-    :param recordings: of a policy, for their events and timeouts; one that names no app
-        serves those that none names.
+    :param recordings: of the settings, for their events and timeouts; one that names no
+        app serves those that none names.
     """
 
     reporter: Reporter

@@ -128,7 +128,7 @@ def kernel_has(codec: str, kernel: Version) -> bool:
 
 
 def target_has(target: Target, codec: str) -> bool:
-    """Return whether a system that the policy names can mount an image."""
+    """Return whether a system that the settings name can mount an image."""
     if target.codecs is not None and codec not in (*target.codecs, "none"):
         return False
     return target.kernel is None or kernel_has(codec, _version(target.kernel))
