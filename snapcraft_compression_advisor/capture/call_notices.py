@@ -15,8 +15,8 @@ import platform
 import select
 import struct
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 
@@ -149,18 +149,3 @@ class CallNotices:
             with suppress(OSError):
                 answer = _ANSWER.pack(key, 0, 0, _CONTINUE)
                 fcntl.ioctl(listener, _SEND, answer)
-
-
-@contextmanager
-def call_notices(
-    noticed: Callable[[HeldCall], object] | None,
-) -> Iterator[CallNotices | None]:
-    """Take note of calls while a launch goes on, if anybody wants to."""
-    if noticed is None:
-        yield None
-        return
-    notices = CallNotices(noticed)
-    try:
-        yield notices
-    finally:
-        notices.close()

@@ -6,7 +6,7 @@ import os
 import posixpath
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from ..launch.launch_set import WindowEnd
 from ..payload.inventory import PathResolver
 from ..payload.source import Payload
 from ..squashfs.entry import EntryKind
-from .call_notices import HeldCall, call_notices
+from .call_notices import CallNotices, HeldCall
 from .isolation import (
     AUTHORITY,
     BUS_SOCKET,
@@ -192,8 +192,9 @@ def time_launch(  # noqa: PLR0913 # two say where, three when to look
         home = stack.enter_context(launch_home()) if home is None else home
         watch = stack.enter_context(event.watching())
         start = start_request(command, root, home=home, display=event.display)
-        notices = stack.enter_context(call_notices(noticed))
-        if notices is not None:
+        notices = None
+        if noticed is not None:
+            notices = stack.enter_context(closing(CallNotices(noticed)))
             start = replace(start, call_filter=notices.filter)
         tree = stack.enter_context(process_tree(start))
         started_s = tree.process.go(notices)

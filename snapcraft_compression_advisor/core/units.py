@@ -70,6 +70,7 @@ class Interval:
         return Interval.around(*map(mul, self.ends, factors))
 
     def __neg__(self) -> Interval:
+        """Return the negative; added, it takes off what is no sibling's."""
         return self * -1
 
     def map(self, function: Callable[[float], float]) -> Interval:

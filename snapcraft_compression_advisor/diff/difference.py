@@ -17,7 +17,7 @@ from ..payload.source import SnapPayload
 from ..refresh.estimate import check_names
 from ..trial.sampled import run_sampled_trial
 from .build import Build, prime_build, snap_build
-from .files import FilesDifference, compare_files, minus, total, unchanged_paths
+from .files import NONE, FilesDifference, compare_files, unchanged_paths
 from .launches import LaunchChange, compare_launches, lost_text
 
 if TYPE_CHECKING:
@@ -69,13 +69,13 @@ class BuildDifference:
         """What the image grew by; nothing if it has the same files and size."""
         if self.old.image_bytes == self.new.image_bytes and not self.files.changes:
             return Interval.exactly(0)
-        return minus(self.new.image_bytes, self.old.image_bytes)
+        return self.new.image_bytes + -self.old.image_bytes
 
     @property
     def tables_change(self) -> Interval:
         """What of that belongs to no file: the image's tables and its padding."""
-        files = total(each.stored_change for each in self.files.changes)
-        return minus(minus(self.image_change, files), self.files.repacked_bytes)
+        files = sum((each.stored_change for each in self.files.changes), NONE)
+        return self.image_change + -files + -self.files.repacked_bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

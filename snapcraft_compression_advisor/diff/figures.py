@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Literal
 
 from ..advice.judging import SNAPCRAFT_DEFAULT
 from ..core.units import Interval
-from .files import minus
 from .launches import FigureChange
 
 if TYPE_CHECKING:
@@ -120,7 +119,7 @@ def _change(old: Interval, new: Interval) -> Interval:
     ends = ((old.low, new.low), (old.mid, new.mid), (old.high, new.high))
     if all(round(one - other, _SAVED_DIGITS - 1) == 0 for one, other in ends):
         return Interval.exactly(0)
-    return minus(new, old)
+    return new + -old
 
 
 def _by_launch(figures: PayloadFigures) -> dict[tuple[str, str], Interval]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial, reduce
-from operator import add
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from ..core.units import MIB, Interval
@@ -13,7 +12,7 @@ from ..payload.source import SnapPayload
 from ..squashfs.entry import EntryKind
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator
+    from collections.abc import Hashable, Iterator
 
     from ..payload.inventory import Entry
     from ..payload.source import Payload
@@ -46,7 +45,7 @@ class FileChange:
     @property
     def stored_change(self) -> Interval:
         """What it adds to the image."""
-        return minus(self.new_stored_bytes, self.old_stored_bytes)
+        return self.new_stored_bytes + -self.old_stored_bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +73,7 @@ class FilesDifference:
 
     def stored_change(self, change: Change) -> Interval:
         """Return the bytes that all of these add to the image."""
-        return total(each.stored_change for each in self.of(change))
+        return sum((each.stored_change for each in self.of(change)), NONE)
 
 
 def unchanged_paths(old: Payload, new: Payload) -> frozenset[str]:
@@ -205,20 +204,8 @@ def compare_files(old: Build, new: Build, unchanged: frozenset[str]) -> FilesDif
         unchanged=len(same),
         repacked_bytes=NONE
         if as_drawn
-        else total(minus(after[path], before[path]) for path in same),
+        else sum((after[path] + -before[path] for path in same), NONE),
     )
-
-
-def minus(one: Interval, other: Interval) -> Interval:
-    """Return a difference; the ends are combined the worst way, mid is exact."""
-    return Interval(
-        low=one.low - other.high, mid=one.mid - other.mid, high=one.high - other.low
-    )
-
-
-def total(figures: Iterable[Interval]) -> Interval:
-    """Return a sum, end by end."""
-    return reduce(add, figures, NONE)
 
 
 def _attributed(build: Build, unchanged: frozenset[str]) -> dict[str, Interval]:

@@ -148,11 +148,13 @@ def find_supplied(payload: Payload, suppliers: Sequence[Payload]) -> Iterator[Su
 
     :param suppliers: the base and content snaps, if they are at hand.
     """
-    places = [
+    placed = [
         (other, place, loader_libraries(other))
         for other in suppliers
         if (place := place_of_supplier(payload, other)) is not None
     ]
+    # As the loader looks: content before the base.
+    placed.sort(key=lambda each: each[1] == ROOT)
     snap = payload.snap
     named = {other.snap.name for other in suppliers}
     known: frozenset[str] = frozenset()  # sonames, which files' names begin with
@@ -160,9 +162,25 @@ def find_supplied(payload: Payload, suppliers: Sequence[Payload]) -> Iterator[Su
         known = BASE_LIBRARIES.get(snap.base_name, known)
     reach = Reach(payload)
     for entry, names in _names_by_file(payload).items():
-        found = _find(reach, payload, entry, names, places)
-        if found is not None:
-            yield found
+        found = [
+            Supplied(
+                path=entry.path,
+                size_bytes=entry.size_bytes,
+                supplier=other.snap.name,
+                same=_equal(payload, entry, other, theirs),
+                doubt=reach.doubt(
+                    entry,
+                    names,
+                    Replacement(snap=other, place=place, folder=folder, file=theirs),
+                ),
+            )
+            for other, place, libraries in placed
+            for folder, theirs in [
+                libraries[name] for name in sorted(names, key=len) if name in libraries
+            ][:1]
+        ]
+        if found:
+            yield max(found, key=lambda each: each.doubt is None)
         elif any(f"{name}.".startswith(f"{each}.") for name in names for each in known):
             yield Supplied(
                 path=entry.path,
@@ -188,39 +206,6 @@ def _reached(payload: Payload) -> Iterator[tuple[str, str, Entry]]:
         entry = resolver.locate(listed.path).entry
         if entry is not None and entry.kind is EntryKind.FILE:
             yield directory, name, entry
-
-
-def _find(
-    reach: Reach,
-    payload: Payload,
-    entry: Entry,
-    names: Sequence[str],
-    places: Sequence[tuple[Payload, str, Mapping[str, tuple[str, Entry]]]],
-) -> Supplied | None:
-    """Return who brings a library, as the loader looks: content before the base."""
-    candidates: list[tuple[bool, Supplied]] = []
-    for other, place, libraries in places:
-        name = next(
-            (each for each in sorted(names, key=len) if each in libraries), None
-        )
-        if name is None:
-            continue
-        folder, theirs = libraries[name]
-        found = Replacement(snap=other, place=place, folder=folder, file=theirs)
-        supplied = Supplied(
-            path=entry.path,
-            size_bytes=entry.size_bytes,
-            supplier=other.snap.name,
-            same=_equal(payload, entry, other, theirs),
-            doubt=reach.doubt(entry, names, found),
-        )
-        candidates.append((place != ROOT, supplied))
-    best = max(
-        candidates,
-        key=lambda each: (each[1].doubt is None, each[0], each[1].same),
-        default=None,
-    )
-    return best and best[1]
 
 
 def loader_libraries(payload: Payload) -> dict[str, tuple[str, Entry]]:

@@ -145,9 +145,7 @@ def size_difference(
     one, other = first.image_bytes, second.image_bytes
     if one is None or other is None:
         return None
-    return Interval(
-        low=one.low - other.high, mid=one.mid - other.mid, high=one.high - other.low
-    )
+    return one + -other
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,9 +194,11 @@ def sampled_result(
         mode="sampled",
         tool=tool,
         codecs={
-            codec: CodecTrial(codec=codec, image_bytes=size, blocks=blocks[codec])
-            if size is not None
-            else CodecTrial(codec=codec, image_bytes=None)
+            codec: CodecTrial(
+                codec=codec,
+                image_bytes=size,
+                blocks=blocks.get(codec) or blocks_of_files({}),
+            )
             for codec, size in image_bytes.items()
         },
         lzo_less_xz_bytes=lzo_less_xz_bytes,

@@ -184,11 +184,7 @@ class _SampledTrial:
         self._metadata_bytes = metadata_bytes(payload)
         self._known: dict[str, dict[int, int]] = {}
         self._tried: dict[str, _Tried] = {}
-
-    @property
-    def _known_codec(self) -> str | None:
-        """The codec that the payload is packed with, whose sizes are exact."""
-        return self.ladder.census.codec
+        self._known_codec = self.ladder.census.codec  # whose sizes are exact
 
     def try_codecs(self, names: Sequence[str] | Mapping[str, Codec]) -> None:
         """Try codecs on the sample, of which they may know some blocks already."""
@@ -232,6 +228,12 @@ class _SampledTrial:
             for codec in CODECS.values()
             if codec.available and codec.name != "none"
         )
+        inexact = (
+            f"{codec.name}: compressed by {codec.implementation}, not by the library "
+            "that mksquashfs uses; sizes may differ slightly"
+            for codec in CODECS.values()
+            if codec.available and not codec.exact
+        )
         return sampled_result(
             StoredSizes(layout=self._layout, codecs=sizes),
             {
@@ -240,16 +242,15 @@ class _SampledTrial:
             },
             self._lzo_less_xz(),
             tool=", ".join(tools),
-            notes=(*notes_on_payload(self._payload), *_notes()),
+            notes=(*notes_on_payload(self._payload), *inexact),
         )
 
     def _sizes(self, name: str) -> BlockSizes:
         """Return every block's size: as tried, else as predicted; 0 for zeros."""
         census = self.ladder.census
         if name in ("none", self._known_codec):
-            raw = name == "none"
-            sizes = census.blocks.raw_bytes if raw else census.known_sizes
-            known = census.spread_out(sizes)
+            exact = census.blocks.raw_bytes if name == "none" else census.known_sizes
+            known = census.spread_out(exact)
             return BlockSizes(stored_bytes=known, errors=np.zeros(len(known)))
         tried = self._tried[name]
         predicted = tried.estimate.predicted_bytes
@@ -298,13 +299,3 @@ class _SampledTrial:
                 self._tried["lzo"].estimate, self._tried["xz"].estimate
             )
         return Interval(low=middle - error, mid=middle, high=middle + error)
-
-
-def _notes() -> tuple[str, ...]:
-    """Return notes on the codecs that aren't those that mksquashfs links."""
-    return tuple(
-        f"{codec.name}: compressed by {codec.implementation}, not by the library that "
-        "mksquashfs uses; sizes may differ slightly"
-        for codec in CODECS.values()
-        if codec.available and not codec.exact
-    )

@@ -45,10 +45,6 @@ def swap(payload: DirectoryPayload) -> None:
     (payload.path / "data").symlink_to("../outside")
 
 
-def test_a_file_is_read(payload: DirectoryPayload) -> None:
-    assert payload.read("data/file", offset=1, length=9) == b"rime/data"
-
-
 def test_a_path_that_leads_above_the_payload_is_not_followed(
     payload: DirectoryPayload,
 ) -> None:

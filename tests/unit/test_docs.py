@@ -68,18 +68,6 @@ def test_links_of_pages_lead_somewhere() -> None:
             assert not anchor or anchor in anchors(target), f"{page}: {name}#{anchor}"
 
 
-def test_figures_of_the_readme_are_those_of_the_pages() -> None:
-    (row,) = re.findall(
-        r"^\| seconds of a start \|(.*)\|$",
-        (ROOT / "README.md").read_text(),
-        re.MULTILINE,
-    )
-    accuracy = (ROOT / "docs/study/accuracy.md").read_text(encoding="utf-8")
-    figures = re.findall(r"[\d.]+%|\d+ of \d+", row)
-    assert len(figures) == 4
-    assert [each for each in figures if each not in accuracy] == []
-
-
 def test_example_of_the_settings_fits_their_schema() -> None:
     text = (ROOT / "docs/reference/settings.md").read_text(encoding="utf-8")
     example = text.partition("```yaml\n")[2].partition("```")[0]

@@ -251,16 +251,6 @@ def devices_text(*devices: DeviceProfile) -> str:
     return print_text(devices_page(devices))
 
 
-def test_text_of_one_has_figures_and_sources() -> None:
-    text = devices_text(find_device("nvme-laptop"))
-    assert text.startswith("nvme-laptop: laptop with an NVMe drive\n")
-    assert "67\N{EN DASH}100 µs" in text
-    assert "540\N{EN DASH}3400 MB/s" in text
-    assert "35\N{EN DASH}58 MB/s" in text
-    assert "217\N{EN DASH}657 MB/s" in text
-    assert "Storage: published; data sheets" in text
-
-
 def test_text_fits_a_screen() -> None:
     text = devices_text(*builtin_devices())
     assert max(map(len, text.splitlines())) <= 80

@@ -195,26 +195,6 @@ Source = Literal["residency", "directory", "static"]
 BlockRanges = tuple[tuple[int, int], ...]
 
 
-@pytest.mark.parametrize(
-    ("pages", "resident", "expected"),
-    [
-        (0, [], ()),
-        (1, [], ()),
-        (1, [0], ((0, 0),)),
-        (BLOCK_PAGES, [BLOCK_PAGES - 1], ((0, 0),)),
-        (BLOCK_PAGES + 1, [BLOCK_PAGES], ((1, 1),)),
-        (5 * BLOCK_PAGES, [0, BLOCK_PAGES, 4 * BLOCK_PAGES], ((0, 1), (4, 4))),
-        (5 * BLOCK_PAGES, [], ()),
-    ],
-)
-def test_block_counts_where_one_of_its_pages_is_resident(
-    pages: int, resident: list[int], expected: tuple[tuple[int, int], ...]
-) -> None:
-    vector = np.zeros(pages, dtype=np.bool_)
-    vector[resident] = True
-    assert block_ranges(vector) == expected
-
-
 @given(st.sets(st.integers(0, 40 * BLOCK_PAGES - 1)))
 def test_ranges_are_those_of_the_blocks_one_by_one(resident: set[int]) -> None:
     vector = np.zeros(40 * BLOCK_PAGES, dtype=np.bool_)
