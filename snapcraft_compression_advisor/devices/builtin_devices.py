@@ -156,12 +156,6 @@ _KIND = DocumentKind(
 )
 
 
-def _decompress(mb_per_s: Mapping[str, _Rate], codec: str) -> BlockCost:
-    """Return the cost to decompress a block; scaled as xz's if it is unknown."""
-    like = codec if codec in mb_per_s else "xz"
-    return scaled(MEASURED_SHAPES[codec], _scales(like, mb_per_s[like]))
-
-
 def _scales(codec: str, mb_per_s: _Rate) -> Interval:
     """Return the ratio of a usual block's published costs to the measured one."""
     return mb_per_s.cost(_MB) * (USUAL_RAW_BYTES / _MEASURED_S[codec])
@@ -170,11 +164,14 @@ def _scales(codec: str, mb_per_s: _Rate) -> Interval:
 def _profile(name: str) -> DeviceProfile:
     file = _KIND.check(_document(name), where=name)
     times = file.decompressions_per_block
-    mb_per_s = {str(codec): rate for codec, rate in file.decompress.mb_per_s.items()}
+    scales = {
+        str(codec): _scales(codec, rate)
+        for codec, rate in file.decompress.mb_per_s.items()
+    }
     ends = (times.low, times.mid, times.high) if times else (1.0, 1.0, 1.0)
     repeated = Interval.around(*ends)
-    like_xz = _scales("xz", mb_per_s["xz"])
-    missing = ", ".join(codec for codec in MEASURED_SHAPES if codec not in mb_per_s)
+    like_xz = scales["xz"]
+    missing = ", ".join(codec for codec in MEASURED_SHAPES if codec not in scales)
     sources = (
         file.source,
         file.storage.source,
@@ -190,8 +187,8 @@ def _profile(name: str) -> DeviceProfile:
         read_s_per_byte=file.storage.mb_per_s.cost(_MB),
         fill=scaled(MEASURED_FILL, replace(like_xz, low=like_xz.low / 2)),
         decompress={
-            codec: _decompress(mb_per_s, codec).map(repeated.__mul__)
-            for codec in MEASURED_SHAPES
+            codec: scaled(shape, scales.get(codec, like_xz) * repeated)
+            for codec, shape in MEASURED_SHAPES.items()
         }
         | {"none": NO_COST},
         processors=file.processors,
