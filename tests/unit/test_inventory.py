@@ -22,7 +22,6 @@ from snapcraft_compression_advisor.core.files import (
 )
 from snapcraft_compression_advisor.payload.inventory import CONTENTS_FREE_BYTES
 from snapcraft_compression_advisor.payload.layout import (
-    HEAD_BYTES,
     DataBlock,
     lay_out,
     make_layout,
@@ -226,7 +225,7 @@ def test_blocks_cover_every_file_once(sizes: list[int]) -> None:
 
 
 def test_equal_contents_are_laid_out_once() -> None:
-    head = b"h" * HEAD_BYTES
+    head = b"h" * 4096
     layout = lay_out(
         make_payload(
             {
