@@ -274,9 +274,9 @@ def _touches(mapping: _Mapping, pages: NDArray[np.intp]) -> Iterator[Touch]:
         )
 
 
-def reads_code_forward(release: str | None = None) -> bool:
-    """Return the way this kernel, or another release, reads around faults in code."""
-    return kernel_release(release) >= _READS_CODE_FORWARD
+def reads_code_forward() -> bool:
+    """Return the way this kernel reads around faults in code."""
+    return kernel_release() >= _READS_CODE_FORWARD
 
 
 def mount_blocks(

@@ -264,31 +264,3 @@ def shell_uses(source: str) -> Iterator[str]:
 def test_no_module_uses_a_shell() -> None:
     for path in PACKAGE.rglob("*.py"):
         assert list(shell_uses(path.read_text())) == [], path
-
-
-def calls(source: str, function: str) -> list[ast.Call]:
-    return [
-        node
-        for node in ast.walk(ast.parse(source))
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == function
-    ]
-
-
-def test_mount_options_are_constants() -> None:
-    """They are flags, and bounds of our own."""
-    mount = (PACKAGE / "capture/mount.py").read_text()
-    (call,) = calls(mount, "_LIBC.mount")
-    assert ast.unparse(call.args[3]) == "ctypes.c_ulong(flags)"
-    assert ast.unparse(call.args[4]) == "options.encode()"
-    flags = {ast.unparse(each.args[3]) for each in calls(mount, "_mount")}
-    assert flags == {
-        "_READ_ONLY | _NO_SETUID_NO_DEVICES", "_NO_SETUID_NO_DEVICES",
-    }  # fmt: skip
-    given = [each.args[4] for each in calls(mount, "_mount") if len(each.args) > 4]
-    assert [ast.unparse(each) for each in given] == ["options"]  # of virtual_mount
-    sources = [path.read_text() for path in PACKAGE.rglob("*.py")]
-    mounts = [each for source in sources for each in calls(source, "virtual_mount")]
-    options = [ast.unparse(each.args[2]) for each in mounts if len(each.args) > 2]
-    assert options == ["bounds"]
-    home = (PACKAGE / "capture/snap_environment.py").read_text()
-    assert 'bounds = f"size={HOME_BYTES},nr_inodes={HOME_FILES},mode=700"' in home

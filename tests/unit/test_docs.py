@@ -20,7 +20,7 @@ from command_pages import render_man_page
 from completion import render_bash_completion
 from conf import without_outward_links
 from doc_commands import ROOT, pages, shown_commands, shown_scripts
-from glossary_links import TERMS, with_glossary_links
+from glossary_links import TERMS
 from snapcraft_compression_advisor.cli.command_texts import (
     command_parser,
     read_commands,
@@ -96,17 +96,6 @@ def test_contributing_names_the_rooms_in_the_order_of_their_contract() -> None:
     layers = pyproject.partition("layers = [")[2].partition("]")[0]
     rooms = [layer.partition(" : ")[0] for layer in re.findall(r'"([^"]+)"', layers)]
     assert [room for room in shown if room] == rooms[1:]
-
-
-def test_generated_pages_link_a_terms_first_use_to_the_glossary() -> None:
-    linked = with_glossary_links(
-        "# Cold launch\n\n`cold launch`: cold\nlaunches take long.\n\nCold launch\n"
-    )
-    assert linked == (
-        "# Cold launch\n\n`cold launch`: [cold\nlaunches](../glossary.md#cold-launch) "
-        "take long.\n\nCold launch\n"
-    )
-    assert with_glossary_links(linked) == linked
 
 
 def test_linked_terms_are_in_the_glossary() -> None:

@@ -22,7 +22,6 @@ from snapcraft_compression_advisor.core.files import (
 )
 from snapcraft_compression_advisor.payload.inventory import CONTENTS_FREE_BYTES
 from snapcraft_compression_advisor.payload.layout import (
-    DataBlock,
     lay_out,
     make_layout,
 )
@@ -197,18 +196,6 @@ def test_unreadable_files_are_named_and_counted(
 def test_directory_that_vanishes_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="gone"):
         scan_directory(tmp_path / "gone")
-
-
-def test_file_is_a_run_of_full_blocks_and_a_tail() -> None:
-    layout = make_layout([("a", 2 * BLOCK + 5), ("b", BLOCK)])
-    assert [layout.block(number) for number in range(layout.block_count)] == [
-        DataBlock(path="a", offset=0, raw_bytes=BLOCK),
-        DataBlock(path="a", offset=BLOCK, raw_bytes=BLOCK),
-        DataBlock(path="a", offset=2 * BLOCK, raw_bytes=5),
-        DataBlock(path="b", offset=0, raw_bytes=BLOCK),
-    ]
-    assert layout.raw_bytes().tolist() == [BLOCK, BLOCK, 5, BLOCK]
-    assert layout.blocks_of("b") == range(3, 4)
 
 
 @given(st.lists(st.integers(min_value=1, max_value=5 * BLOCK), max_size=8))

@@ -27,7 +27,6 @@ from snapcraft_compression_advisor.capture.page_tables import (
     PageTables,
     Touch,
     mount_blocks,
-    reads_code_forward,
 )
 from snapcraft_compression_advisor.cli.measure import replay_warnings
 from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
@@ -360,16 +359,3 @@ def test_read_file_that_is_mapped_too_has_both() -> None:
 
 def test_page_behind_the_end_of_the_file_is_none() -> None:
     assert read(at(20, 0)) == {0}
-
-
-@pytest.mark.parametrize(
-    ("release", "forward"),
-    [
-        ("6.17.0-1-generic", True),
-        ("6.8.0-31-generic", False),
-        ("7.0", True),
-        ("", False),
-    ],
-)
-def test_kernels_from_6_17_on_read_code_forward(release: str, *, forward: bool) -> None:
-    assert reads_code_forward(release or "unknown") == forward

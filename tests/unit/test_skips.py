@@ -5,7 +5,6 @@ import errno
 import pytest
 
 import abilities
-from skips import EXCUSES, Excuse, is_excused
 
 pytest_plugins = ["pytester"]
 
@@ -47,13 +46,6 @@ def test_skipped_file_is_counted(
     pytester.makepyfile("import pytest\npytest.importorskip('frobnicator')")
     result = pytester.runpytest("-p", "skips", "--no-missing", *workers)
     result.stdout.fnmatch_lines(["   1 MISSING could not import 'frobnicator'*"])
-
-
-def test_excuse_counts_only_where_it_holds() -> None:
-    excuses = (Excuse("needs root", holds=False), Excuse("old", holds=True))
-    assert not is_excused("needs root and a loop device", excuses)
-    assert is_excused("too old", excuses)
-    assert not is_excused("strace isn't installed", EXCUSES)
 
 
 def test_what_a_machine_refuses_is_excused_unless_it_has_to_allow_it(
