@@ -8,7 +8,7 @@ the app's command. All of that is one process (snapd ``cmd/snapd/cli/cmd_run.go`
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 from ..codecs.codec import DATA_BLOCK_BYTES
@@ -25,7 +25,7 @@ from .page_cache import (
     without_holes,
 )
 from .record import cache_drops, recorded_launch, undisturbed, with_doubt
-from .start import Launched, LaunchRequest, time_launch
+from .start import LaunchRequest, time_launch
 
 _TOLERATED_BYTES = 1024 * 1024
 """What other programs may keep in memory of a snap without a word about it."""
@@ -49,93 +49,71 @@ def record_installed(
     :param note: shows what is in doubt; like progress, but to stay on the screen.
     :raises AdvisorError: if the launch fails.
     """
-    recorder = _Recorder(snap, request, note or progress)
-    if request.warm_up:
-        progress("Launching once to set up the home directory")
-        time_launch(request, _ANYWHERE, _ANYWHERE)
-    profile = undisturbed(recorder.record, "with cold caches", progress)
-    return with_doubt(profile, snap.payload, note or progress)
+    own, say = snap.stack[0], note or progress
+    inventories = {own.device: snap.payload.inventory}
 
+    def resident(each: MountedSnap) -> tuple[ProfileFile, ...]:
+        if each.device not in inventories:
+            inventories[each.device] = scan_directory(each.place)
+        found = resident_blocks(each.place, inventories[each.device])
+        return tuple(without_holes(snap.payload, found)) if each is own else found
 
-class _Recorder:
-    """Launches one app of an installed snap."""
-
-    def __init__(
-        self, snap: InstalledSnap, request: LaunchRequest, note: Progress
-    ) -> None:
-        self._snap = snap
-        self._request = request
-        self._note = note
-        self._inventories = {snap.stack[0].device: snap.payload.inventory}
-
-    def record(self) -> LaunchProfile | None:
+    def record() -> LaunchProfile | None:
         """Launch cold and warm; None if somebody dropped the caches."""
-        own = self._snap.stack[0]
+        payloads: tuple[ProfilePayload, ...] = ()
+
+        def look() -> None:
+            nonlocal payloads
+            payloads = tuple(
+                _payload(each, without_blocks(resident(each), before[each.device]))
+                for each in snap.stack
+            )
+
         drop_caches()
-        before = {each.device: self._resident(each) for each in self._snap.stack}
+        before = {each.device: resident(each) for each in snap.stack}
         # Looking has brought in directories and inodes.
         drop_caches()
         drops = cache_drops()
         storage = storage_of(own.image) if own.image is not None else None
-        cold, payloads = self._launch_cold(before)
-        warm = time_launch(self._request, _ANYWHERE, _ANYWHERE)
+        cold = time_launch(request, _ANYWHERE, _ANYWHERE, frozen=look)
+        warm = time_launch(request, _ANYWHERE, _ANYWHERE)
         if cache_drops() != drops:
             return None
-        self._warn_of_used(before)
+        for each in snap.stack:
+            _warn_of_used(each, before[each.device], say)
         recorded = recorded_launch(
             cold, warm, read_ahead_kb=own.read_ahead_kb, storage=storage
         )
         return LaunchProfile(
             schema_version=2,
             source="residency",
-            app=self._request.app,
+            app=request.app,
             warm_s=recorded.warm_s,
             recorded=recorded,
             payloads=payloads,
         )
 
-    def _launch_cold(
-        self, before: Mapping[str, Sequence[ProfileFile]]
-    ) -> tuple[Launched, tuple[ProfilePayload, ...]]:
-        """Launch once, with what is then in the page cache."""
-        payloads: tuple[ProfilePayload, ...] = ()
-
-        def look() -> None:
-            nonlocal payloads
-            payloads = tuple(
-                _payload(each, self._resident(each, before[each.device]))
-                for each in self._snap.stack
-            )
-
-        launched = time_launch(self._request, _ANYWHERE, _ANYWHERE, frozen=look)
-        return launched, payloads
-
-    def _resident(
-        self, snap: MountedSnap, before: Sequence[ProfileFile] = ()
-    ) -> tuple[ProfileFile, ...]:
-        if snap.device not in self._inventories:
-            self._inventories[snap.device] = scan_directory(snap.place)
-        found = resident_blocks(snap.place, self._inventories[snap.device])
-        if snap.device == self._snap.stack[0].device:
-            found = tuple(without_holes(self._snap.payload, found))
-        return tuple(without_blocks(found, before))
-
-    def _warn_of_used(self, before: Mapping[str, Sequence[ProfileFile]]) -> None:
-        """Say what of the snaps other programs use: a launch needn't read that."""
-        for snap in self._snap.stack:
-            kept = before[snap.device]
-            blocks = sum(
-                last - first + 1 for each in kept for first, last in each.blocks
-            )
-            size_bytes = blocks * DATA_BLOCK_BYTES
-            if size_bytes > _TOLERATED_BYTES and snap.role != "snapd":
-                self._note(
-                    f"Warning: running programs use up to {format_bytes(size_bytes)} "
-                    f"of snap {snap.name!r}, which the launch then didn't read"
-                )
+    if request.warm_up:
+        progress("Launching once to set up the home directory")
+        time_launch(request, _ANYWHERE, _ANYWHERE)
+    profile = undisturbed(record, "with cold caches", progress)
+    return with_doubt(profile, snap.payload, say)
 
 
-def _payload(snap: MountedSnap, files: tuple[ProfileFile, ...]) -> ProfilePayload:
+def _warn_of_used(
+    snap: MountedSnap, kept: Iterable[ProfileFile], say: Progress
+) -> None:
+    """Say what of a snap other programs use: a launch needn't read that."""
+    blocks = sum(last - first + 1 for each in kept for first, last in each.blocks)
+    size_bytes = blocks * DATA_BLOCK_BYTES
+    if size_bytes > _TOLERATED_BYTES and snap.role != "snapd":
+        say(
+            f"Warning: running programs use up to {format_bytes(size_bytes)} of snap "
+            f"{snap.name!r}, which the launch then didn't read"
+        )
+
+
+def _payload(snap: MountedSnap, files: Iterable[ProfileFile]) -> ProfilePayload:
     image_bytes, codec = image_facts(snap)
     return ProfilePayload(
         role=snap.role,
@@ -143,5 +121,5 @@ def _payload(snap: MountedSnap, files: tuple[ProfileFile, ...]) -> ProfilePayloa
         revision=snap.revision,
         image_bytes=image_bytes,
         codec=codec,
-        files=files,
+        files=tuple(files),
     )
