@@ -100,8 +100,7 @@ def _enforces(app: Application, here: Path) -> bool:
         return may_enforce(here, os.environ)
     try:
         advisor = importlib.import_module(f"{_HOST}.advisor")
-        policy = advisor.advisor_here(app.services, here).settings.policy
-        return bool(policy.mode == "enforce")
+        return bool(advisor.advisor_here(app.services, here).enforces())
     except Exception:  # noqa: BLE001 # then it is unknown
         return may_enforce(here, os.environ)
 
