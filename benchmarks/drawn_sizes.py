@@ -15,10 +15,10 @@ from measured_process import run_measured
 from snapcraft_compression_advisor.payload.layout import lay_out
 from snapcraft_compression_advisor.payload.source import open_payload
 from snapcraft_compression_advisor.squashfs.image import Image
-from snapcraft_compression_advisor.trial import census
+from snapcraft_compression_advisor.trial import census, sampled
 from snapcraft_compression_advisor.trial.estimate import estimate_total
 from snapcraft_compression_advisor.trial.look import look_at_blocks
-from snapcraft_compression_advisor.trial.sampled import Ladder
+from snapcraft_compression_advisor.trial.sampled import Ladder, climb
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -72,14 +72,11 @@ def intervals_held(
     """
     with (
         open_payload(prime) as payload,
-        patch.object(census, "look_at_blocks", Remembered()),
+        patch.object(census, "look_at_blocks", remembered := Remembered()),
+        patch.object(sampled, "look_at_blocks", remembered),
     ):
         layout = lay_out(payload)
-        ladders = []
-        for seed in range(seeds):
-            ladder = Ladder(payload, layout, seed=seed)
-            ladder.climb(scale=1)
-            ladders.append(ladder)
+        ladders = [climb(payload, layout, seed=seed) for seed in range(seeds)]
     held = {}
     blocks = [layout.block(number) for number in range(layout.block_count)]
     for codec, image in images.items():

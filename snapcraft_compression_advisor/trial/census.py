@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..codecs.codec import DATA_BLOCK_BYTES
-from ..core.units import MIB
 from ..payload.layout import Layout
 from ..payload.source import Payload, SnapPayload
 from ..squashfs.entry import SIZE_MASK
@@ -191,14 +190,11 @@ def _larger_than_a_step(sizes: NDArray[np.float64], count: int) -> NDArray[np.bo
         sure |= more
 
 
-MOST_BLOCKS = 16_384
-MOST_BYTES = 320 * MIB
-"""Payloads of up to so many blocks and bytes are looked at whole."""
+CENSUS_BLOCKS = 2560
+"""Blocks looked at; a payload that has no more is looked at whole. That they aren't all
+adds 0.2 to 0.3 % of the size to the error (one standard deviation; a browser, an office
+suite and a Python application), about half of what the smaller phases do."""
 
-SPREAD_BLOCKS = MOST_BYTES // DATA_BLOCK_BYTES
-"""Blocks looked at of a larger payload. That they aren't all adds 0.2 to 0.3 % of the
-size to the error (one standard deviation; a browser, an office suite and a Python
-application), about half of what the smaller phases do."""
 FAR_BYTES = 2_000_000
 """What the blocks looked at closely may take in an image in a store. Fewer blocks make
 the interval wider, which says so itself."""
@@ -274,7 +270,7 @@ def take_census(
     payload: Payload,
     layout: Layout,
     *,
-    spread_blocks: int = SPREAD_BLOCKS,
+    most_blocks: int = CENSUS_BLOCKS,
     seed: int = 0,
 ) -> Census:
     """Return predicting sizes for a payload's blocks.
@@ -282,7 +278,7 @@ def take_census(
     Of a built snap these are the sizes in it, which cost nothing; else blocks are read
     and compressed with a fast codec.
 
-    :param spread_blocks: how many blocks stand for a payload that is large.
+    :param most_blocks: how many blocks stand for a payload that has more.
     """
     lots = draw_lots(layout, seed)
     if isinstance(payload, SnapPayload) and _packed_alike(payload, layout):
@@ -293,20 +289,16 @@ def take_census(
     eligible = np.flatnonzero(~layout.holes)
     nothing = np.zeros((len(eligible), 0))
     names = first_phase(layout, eligible, np.ones(len(eligible)), nothing, lots)
-    whole = (
-        spread_blocks >= SPREAD_BLOCKS
-        and len(eligible) <= MOST_BLOCKS
-        and names.raw_bytes.sum() <= MOST_BYTES
-    )
+    whole = len(eligible) <= most_blocks
     read = Sample(members=eligible, shares=names.shares)
     if not whole:
-        read = draw(names, spread_blocks)
+        read = draw(names, most_blocks)
     columns = look_at_blocks(payload, layout, read.members, QuickLook())
     blocks = first_phase(layout, read.members, 1 / read.shares, columns, lots)
     return Census(layout=layout, phases=(blocks,) if whole else (names, blocks))
 
 
-def most_blocks(payload: Payload, layout: Layout) -> float:
+def readable_blocks(payload: Payload, layout: Layout) -> float:
     """Return the limit of blocks to read of a payload; infinite unless it is far."""
     if not (isinstance(payload, SnapPayload) and payload.is_far):
         return math.inf

@@ -19,14 +19,13 @@ from snapcraft_compression_advisor.core.errors import StorageError
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.payload.source import open_payload
 from snapcraft_compression_advisor.squashfs.image import Image
-from snapcraft_compression_advisor.trial import sampled
 from snapcraft_compression_advisor.trial.exact import run_exact_trial
 from snapcraft_compression_advisor.trial.result import (
     METADATA_ERROR,
     TrialResult,
     metadata_bytes,
 )
-from snapcraft_compression_advisor.trial.sampled import Ladder, run_sampled_trial
+from snapcraft_compression_advisor.trial.sampled import run_sampled_trial
 from trees import fill
 
 pytestmark = pytest.mark.slow
@@ -150,18 +149,6 @@ def test_intervals_hold_in_most_draws(
     held = sum(each <= 1 for each in off)
     assert held >= 0.8 * len(off)
     assert max(off) <= WORST_HALF_WIDTHS
-
-
-def test_more_is_tried_while_intervals_are_wide_and_they_still_hold(
-    library_prime: Path, library_truth: TrialResult, mocker: MockerFixture
-) -> None:
-    climbs = mocker.spy(Ladder, "climb")
-    run(library_prime)
-    assert climbs.call_count == 1
-    mocker.patch.object(sampled, "NARROW_ENOUGH", 1e-6)
-    result = run(library_prime)
-    assert climbs.call_count == 1 + len(sampled.SCALES)
-    assert_within(result, library_truth, half_widths=WORST_HALF_WIDTHS)
 
 
 @pytest.mark.parametrize("compression", ["xz", "lzo"])

@@ -1,4 +1,4 @@
-"""Trials in rounds, and their results kept for the next run."""
+"""Results of trials, kept for the next run."""
 
 import os
 import random
@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 from pytest_mock import MockerFixture
 
-from payloads import make_payload
-from snapcraft_compression_advisor.codecs import CODECS
 from snapcraft_compression_advisor.core import files
 from snapcraft_compression_advisor.core.files import (
     OFF,
@@ -17,82 +15,11 @@ from snapcraft_compression_advisor.core.files import (
     keeping_results,
 )
 from snapcraft_compression_advisor.payload import scan
-from snapcraft_compression_advisor.payload.layout import lay_out
 from snapcraft_compression_advisor.payload.source import open_payload
-from snapcraft_compression_advisor.squashfs import mksquashfs
 from snapcraft_compression_advisor.trial import sampled
 from snapcraft_compression_advisor.trial.result import TrialResult
 from snapcraft_compression_advisor.trial.sampled import run_sampled_trial
 from trees import fill
-
-
-@pytest.fixture(autouse=True)
-def few_blocks(mocker: MockerFixture) -> None:
-    """Have each step take so few blocks that a small payload has more."""
-    mocker.patch.multiple(
-        sampled, CLOSER_BLOCKS=12, SNAP_CLOSER_BLOCKS=8, TRIED_BLOCKS=6
-    )
-    mocker.patch.object(sampled, "NARROW_ENOUGH", 1.0)
-
-
-def run(mocker: MockerFixture, *, narrow_enough: float) -> TrialResult:
-    """Try a payload whose files are part noise, part text."""
-    mocker.patch.object(sampled, "NARROW_ENOUGH", narrow_enough)
-    chance = random.Random(7)
-    contents = {
-        f"file{number}": chance.randbytes(chance.randrange(1, 9000))
-        + b"words " * chance.randrange(1, 9000)
-        for number in range(60)
-    }
-    return run_sampled_trial(make_payload(contents), progress=lambda _: None)
-
-
-def half_width(result: TrialResult, codec: str) -> float:
-    size = result.codecs[codec].image_bytes
-    assert size is not None
-    return (size.high - size.low) / 2
-
-
-def difference_half_width(result: TrialResult) -> float:
-    """Return that of lzo's size less that of xz, which isn't rounded to pages."""
-    difference = result.lzo_less_xz_bytes
-    assert difference is not None
-    return (difference.high - difference.low) / 2
-
-
-def test_wide_intervals_have_more_tried(mocker: MockerFixture) -> None:
-    one, more = (run(mocker, narrow_enough=each) for each in (1.0, 1e-6))
-    assert difference_half_width(more) < difference_half_width(one)
-    for codec in ("gzip", "zstd", "lz4"):  # of the first round alone
-        assert half_width(more, codec) == pytest.approx(half_width(one, codec), rel=0.1)
-    assert more.stored is not None
-    for codec in CODECS:
-        assert len(more.codecs[codec].blocks.places("file1")) == 1
-        assert len(more.stored.codecs[codec].stored_bytes) == 60
-
-
-@pytest.mark.parametrize(("packed", "looked_at"), [(False, 12), (True, 8)])
-def test_fewer_blocks_of_a_snap_are_looked_at(
-    tmp_path: Path, *, packed: bool, looked_at: int
-) -> None:
-    """One of its sizes is known, and to read its blocks takes longer."""
-    texts = {f"file{number}": f"{number} words " * 99 for number in range(60)}
-    source = fill(
-        tmp_path / "source", {"meta/snap.yaml": "name: a\nversion: '1'\n", **texts}
-    )
-    if packed:
-        image = tmp_path / "packed.snap"
-        nothing = tmp_path / "nothing"
-        nothing.touch()
-        mksquashfs.pack(
-            source, image, codec="xz", snap_type="app", exclude_file=nothing
-        )
-        source = image
-    with open_payload(source) as payload:
-        ladder = sampled.Ladder(payload, lay_out(payload))
-        ladder.climb(scale=1)
-    assert len(ladder.phases[-1].members) == looked_at
-    assert len(ladder.sample.members) == 6
 
 
 @pytest.fixture
@@ -127,7 +54,7 @@ def run_saved(prime: Path) -> TrialResult:
 
 
 def forbid_trials(mocker: MockerFixture) -> None:
-    mocker.patch.object(sampled, "_try_blocks", side_effect=AssertionError)
+    mocker.patch.object(sampled, "climb", side_effect=AssertionError)
 
 
 def test_second_run_has_the_same_result_and_tries_nothing(
