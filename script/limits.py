@@ -24,7 +24,7 @@ ROOM_LINES = {
     "project": 1_075,
     "refresh": 1_150,
     "diff": 1_005,
-    "preflight": 670,
+    "preflight": 660,
     "trim": 1_295,
     "prefetch": 450,
     "lint": 3_310,

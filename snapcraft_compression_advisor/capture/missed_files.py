@@ -8,9 +8,7 @@ import re
 import shutil
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from pathlib import Path
 
-from ..core.files import open_regular
 from ..core.scratch import scratch_directory
 from ..payload.inventory import PathResolver
 from ..payload.source import Payload
@@ -53,17 +51,18 @@ def missed_files(
             "-e", f"trace={','.join(f'?{name}' for name in _OPENING)}",
             "-e", "status=failed", "-e", "signal=none", "-o", str(log),
         )  # fmt: skip
-        log_bytes = 0
+        found: frozenset[str] = frozenset()
 
         def look() -> None:
-            nonlocal log_bytes
-            log_bytes = log.stat().st_size
+            nonlocal found
+            # What it does as it is ended comes behind.
+            with log.open(encoding="utf-8", errors="surrogateescape") as lines:
+                found = frozenset(_files(payload, missed_paths(lines)))
 
         command = replace(request.command, traced_by=traced_by)
         request = replace(request, command=command)
         time_launch(request, trimmed.path, home, frozen=look)
-        # What it did as it was ended stands behind.
-        return frozenset(_files(payload, missed_paths(_lines(log, log_bytes))))
+        return found
 
 
 def missed_paths(lines: Iterable[str]) -> Iterator[str]:
@@ -78,16 +77,6 @@ def _unescaped(text: str) -> str:
     """Replace C escapes, which stand for bytes."""
     raw = text.encode("ascii", "ignore").decode("unicode_escape")
     return os.fsdecode(raw.encode("latin-1"))
-
-
-def _lines(log: Path, log_bytes: int) -> Iterator[str]:
-    left = log_bytes
-    with open_regular(log) as file:
-        for line in file:
-            left -= len(line)
-            if left < 0:
-                return
-            yield line.decode(errors="surrogateescape")
 
 
 def _files(payload: Payload, paths: Iterable[str]) -> Iterator[str]:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, fields
 from itertools import islice
 from pathlib import Path
 
-from ..core.files import first_difference
 from ..squashfs.entry import SUPERBLOCK_BYTES, ImageEntry
 from ..squashfs.image import Image
 from ..squashfs.superblock import Superblock
@@ -82,26 +81,21 @@ def odd_flags(flags: int, *, expected: int = SNAP_FLAGS) -> tuple[str, ...]:
     )
 
 
-def list_differences(first: Path, image: Image, second: Path) -> tuple[Difference, ...]:
-    """Return the differences of an image at a path and its repack at another."""
-    with Image.open(second) as again:
-        return tuple(_differences(first, image, second, again))
+def find_differences(image: Image, repack: Path, position: int) -> Iterator[Difference]:
+    """Yield the differences of an image and its repack.
 
-
-def _differences(
-    first: Path, image: Image, second: Path, again: Image
-) -> Iterator[Difference]:
-    ours = {entry.path: entry for entry in image.walk()}
-    theirs = {entry.path: entry for entry in again.walk()}
-    position = first_difference(first, second)
-    if position is not None:
+    :param position: of the first byte that differs.
+    """
+    with Image.open(repack) as again:
+        ours = {entry.path: entry for entry in image.walk()}
+        theirs = {entry.path: entry for entry in again.walk()}
         text = f"byte {position:,}, in {part_at(image, ours, position)}"
         yield Difference(part="first difference", text=text)
-    yield from _superblock_differences(image.superblock, again.superblock)
-    yield from islice(_entry_differences(ours, theirs), _LISTED)
-    if image.image_bytes != again.image_bytes:
-        text = f"{image.image_bytes:,} bytes, in the repack {again.image_bytes:,}"
-        yield Difference(part="size of the file", text=text)
+        yield from _superblock_differences(image.superblock, again.superblock)
+        yield from islice(_entry_differences(ours, theirs), _LISTED)
+        if image.image_bytes != again.image_bytes:
+            text = f"{image.image_bytes:,} bytes, in the repack {again.image_bytes:,}"
+            yield Difference(part="size of the file", text=text)
 
 
 def part_at(image: Image, entries: Mapping[str, ImageEntry], position: int) -> str:

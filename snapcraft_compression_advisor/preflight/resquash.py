@@ -30,7 +30,7 @@ from ..squashfs.mksquashfs import (
     run_tool,
 )
 from ..trial.result import Progress
-from .differences import Difference, list_differences
+from .differences import Difference, find_differences
 
 _NOT_EVERYTHING = 2
 """Status of unsquashfs if an owner, device or attribute couldn't be restored."""
@@ -146,12 +146,14 @@ def resquash(
         # A small image is padded as snap pack does if the first one is.
         if repacked.stat().st_size < MINIMUM_IMAGE_BYTES == image.image_bytes:
             os.truncate(repacked, MINIMUM_IMAGE_BYTES)
-        equal = first_difference(path, repacked) is None
+        place = first_difference(path, repacked)
         return Resquash(
             tool=f"mksquashfs {mksquashfs_version()}",
             options=options,
-            equal=equal,
-            differences=() if equal else list_differences(path, image, repacked),
+            equal=place is None,
+            differences=()
+            if place is None
+            else tuple(find_differences(image, repacked, place)),
         )
 
 

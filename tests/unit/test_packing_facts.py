@@ -8,7 +8,7 @@ import pytest
 import forged_image as forged
 from snapcraft_compression_advisor.core.files import first_difference
 from snapcraft_compression_advisor.preflight.differences import (
-    list_differences,
+    find_differences,
     part_at,
 )
 from snapcraft_compression_advisor.preflight.packing import (
@@ -248,8 +248,10 @@ def image_bytes(data: bytes, *, name: bytes = b"file", **changes: int) -> bytes:
 
 def differences(tmp_path: Path, first: bytes, second: bytes) -> list[tuple[str, str]]:
     one, other = written(tmp_path / "a", first), written(tmp_path / "b", second)
+    position = first_difference(one, other)
+    assert position is not None
     with Image.open(one) as image:
-        found = list_differences(one, image, other)
+        found = list(find_differences(image, other, position))
     return [(each.part, f"{each.path or ''}|{each.text}") for each in found]
 
 
