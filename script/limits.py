@@ -28,7 +28,7 @@ ROOM_LINES = {
     "trim": 1_295,
     "prefetch": 450,
     "lint": 3_310,
-    "capture": 6_505,
+    "capture": 6_450,
     "report": 5_470,
     "fleet": 2_305,
     "cli": 3_590,

@@ -35,13 +35,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..core.child import deferred_signals
-from ..core.errors import NoInputError, StorageError, ToolError
+from ..core.errors import StorageError, ToolError
 from ..core.scratch import scratch_directory, unmount
 from ..core.units import MIB
 from ..devices.device import Decompressors, FileMode, KernelProfile
 from ..launch.profile import RecordedKernel
-from ..squashfs.entry import SUPERBLOCK_BYTES
-from ..squashfs.superblock import parse_superblock
+from ..squashfs.image import Image
 
 UBUNTU_READ_AHEAD_KB = 128
 """``read_ahead_kb`` of loop devices and disks on Ubuntu, the kernel's default."""
@@ -138,7 +137,8 @@ def mounted(image: Path, *, at: Path | None = None) -> Iterator[Mount]:
     :raises StorageError: if reading it fails, or no directory can be made.
     :raises ToolError: if the kernel lacks its codec, or this process may not mount.
     """
-    codec = _codec(image)
+    with Image.open(image) as opened:
+        codec = opened.superblock.codec
     with (
         deferred_signals() as signals,
         mount_point(at) as root,
@@ -165,18 +165,6 @@ def mount_point(at: Path | None = None) -> Iterator[Path]:
         root = directory / "root"
         root.mkdir()
         yield root
-
-
-def _codec(image: Path) -> str:
-    """Return the codec of a file that has to be an image."""
-    try:
-        with image.open("rb") as file:
-            raw = file.read(SUPERBLOCK_BYTES)
-            image_bytes = os.fstat(file.fileno()).st_size
-    except OSError as error:
-        message = f"Cannot read the image {str(image)!r}: {error.strerror}"
-        raise NoInputError(message, resolution="Check its path.") from error
-    return parse_superblock(raw, image_bytes=image_bytes, where=str(image)).codec
 
 
 @contextmanager
