@@ -30,8 +30,9 @@ OTHER_USER = 64999
 SECRET = "only-for-whoever-records"  # noqa: S105 # stands for one
 SLEEP = "47991"
 PLACES = (
-    "/", "/boot", "/dev", "/etc", "/home", "/lib", "/opt", "/proc", "/root", "/run",
-    "/snap", "/srv", "/sys", "/usr", "/usr/bin", "/var", "/var/lib", "$SNAP", "$folder",
+    "/", "/boot", "/dev", "/etc", "/home", "/lib", "/media", "/mnt", "/opt", "/proc",
+    "/root", "/run", "/snap", "/srv", "/sys", "/usr", "/usr/bin", "/usr/share", "/var",
+    "/var/lib", "/var/log", "$SNAP", "$folder",
 )  # fmt: skip
 SAME_SYSCTL = "value=$(cat {0}) && echo $value > {0}"
 PTRACE = """python3 -c '
@@ -92,6 +93,7 @@ ATTEMPTS = {
     **{f"write to {place}": f"echo > {place}/$mark" for place in PLACES},
     "core pattern": SAME_SYSCTL.format("/proc/sys/kernel/core_pattern"),
     "host name": SAME_SYSCTL.format("/proc/sys/kernel/hostname"),
+    "swappiness": SAME_SYSCTL.format("/proc/sys/vm/swappiness"),
     "magic system request": "echo h > /proc/sysrq-trigger",
     "out-of-memory score": "echo -1000 > /proc/self/oom_score_adj",
     "signal": "kill -CONT $victim",
@@ -321,9 +323,8 @@ def test_nothing_succeeds_and_nothing_is_left(stage: Path, user: int) -> None:
 
 def daemons() -> dict[int, list[str]]:
     """Return the stranger's daemons, with their command lines."""
-    running = psutil.process_iter(["cmdline"])
-    words = {each.pid: each.info["cmdline"] or [] for each in running}
-    return {pid: each for pid, each in words.items() if SLEEP in each}
+    words = ((p.pid, p.info["cmdline"] or []) for p in psutil.process_iter(["cmdline"]))
+    return {pid: each for pid, each in words if SLEEP in each}
 
 
 @pytest.mark.parametrize(
