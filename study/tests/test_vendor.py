@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from ruamel.yaml import YAML
 
 from elf_files import make_elf
 from payloads import make_payload
 from snapcraft_compression_advisor.launch.guess.candidates import find_candidates
 from vendor_draw import (
     DRAWN_BEFORE,
+    LOOKED_AT,
+    MORE_SOURCES,
     SEEDS,
     draw,
     drawn_before,
@@ -52,6 +55,20 @@ def test_a_replacement_has_the_set_of_what_failed() -> None:
                 for row in draw(read_kinds(), SEEDS[0])
             )
             assert wanted <= len(own) <= wanted + failed
+
+
+def test_no_list_has_a_source_of_another() -> None:
+    yaml = YAML(typ="safe", pure=True)
+    lists = [read_kinds(), *(yaml.load(path) for path in MORE_SOURCES)]
+    names = [
+        name
+        for kinds in lists
+        for sources_of in kinds.values()
+        for name in sources_of.get("sources", sources_of)
+    ]
+    assert len(names) == len(set(names))
+    assert set(read_kinds()) == set().union(*lists)
+    assert not LOOKED_AT & {row.source for row in read_drawn()}
 
 
 def test_every_source_has_a_way_to_be_built() -> None:
