@@ -88,20 +88,33 @@ def unchanged_paths(old: Payload, new: Payload) -> frozenset[str]:
     :raises StorageError: if a file changes meanwhile.
     """
     entries = old.inventory.entries
-    alike = [
-        entry
+    pairs = [
+        (entries[path], entry)
         for path, entry in new.inventory.entries.items()
-        if path in entries and _listed(entries[path]) == _listed(entry)
+        if path in entries
     ]
-    # Hard links are compared once.
-    files = [(entries[entry.path].identity, entry.identity) for entry in alike]
-    distinct = dict(zip(files, alike, strict=True))
+    alike = [pair for pair in pairs if _listed(pair[0]) == _listed(pair[1])]
+    contents = [(_content(old, one), _content(new, other)) for one, other in alike]
+    # Copies of one content that were copies before are compared once.
+    distinct = dict(zip(contents, (entry for _, entry in alike), strict=True))
     with ThreadPoolExecutor(max_workers=_WORKERS) as pool:
         compared = pool.map(partial(_same_contents, old, new), distinct.values())
         same = dict(zip(distinct, compared, strict=True))
     return frozenset(
-        entry.path for entry, each in zip(alike, files, strict=True) if same[each]
+        entry.path
+        for (_, entry), each in zip(alike, contents, strict=True)
+        if same[each]
     )
+
+
+def _content(payload: Payload, entry: Entry) -> Hashable:
+    """Return a key that is equal for names of a payload with the same contents."""
+    blocks = None
+    if isinstance(payload, SnapPayload) and entry.kind is EntryKind.FILE:
+        blocks = payload.stored_blocks(entry.path)
+    if blocks is None or blocks.fragment or not blocks.stored_bytes:
+        return entry.kind, entry.identity
+    return blocks.start, blocks.size_bytes, blocks.stored_bytes
 
 
 def _listed(entry: Entry) -> Hashable:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +16,11 @@ from ..codecs.codec import DATA_BLOCK_BYTES
 from .inventory import Entry, block_count
 from .source import Payload, SnapPayload
 
+HEAD_BYTES = 4096
+"""How much of files of equal length is compared before all of it is."""
+
 _WHOLE_READ_BYTES = 1024 * 1024
+_new_digest = partial(hashlib.blake2b, digest_size=16)
 
 
 class DataBlock(NamedTuple):
@@ -89,9 +93,10 @@ class Layout:
 
 
 def lay_out(payload: Payload) -> Layout:
-    """Lay out a payload's files, equal contents found by reading those of one length.
+    """Lay out a payload's files, equal contents found by reading.
 
-    Of a built snap, nothing is read: equal contents share their blocks.
+    Files of unequal length differ; of the others the first 4 KiB are read, and where
+    these are equal, everything.
     """
     names: dict[int, str] = {}
     same_as: dict[str, str] = {}
@@ -101,14 +106,11 @@ def lay_out(payload: Payload) -> Layout:
             if first != entry.path:
                 same_as[entry.path] = first
     files = [entry for entry in payload.inventory.files() if entry.size_bytes]
-    lengths = Counter(entry.size_bytes for entry in files)
-    firsts: dict[Hashable, str] = {}
-    copies: dict[str, str] = {}
-    for entry in files:
-        if lengths[entry.size_bytes] > 1:
-            first = firsts.setdefault(_content(payload, entry), entry.path)
-            if first != entry.path:
-                copies[entry.path] = first
+    copies = (
+        _copies_in_snap(payload, files)
+        if isinstance(payload, SnapPayload)
+        else _find_copies(payload, files)
+    )
     same_as = {path: copies.get(first, first) for path, first in same_as.items()}
     distinct = [entry for entry in files if entry.path not in copies]
     return make_layout(
@@ -153,15 +155,47 @@ def make_layout(
     )
 
 
-def _content(payload: Payload, entry: Entry) -> Hashable:
-    """Return a key that is equal for files of a payload with equal contents."""
-    if isinstance(payload, SnapPayload):
+def _copies_in_snap(payload: SnapPayload, files: Iterable[Entry]) -> dict[str, str]:
+    """Return the files that share their blocks in a snap, without reading them."""
+    firsts: dict[tuple[int, int, int], str] = {}
+    copies: dict[str, str] = {}
+    for entry in files:
         blocks = payload.stored_blocks(entry.path)
         if blocks is None or not blocks.stored_bytes or blocks.fragment:
-            return entry.path
-        return blocks.start, entry.size_bytes, blocks.stored_bytes
-    digest = hashlib.blake2b(digest_size=16)
-    for offset in range(0, entry.size_bytes, _WHOLE_READ_BYTES):
-        wanted = min(_WHOLE_READ_BYTES, entry.size_bytes - offset)
+            continue
+        key = (blocks.start, entry.size_bytes, blocks.stored_bytes)
+        first = firsts.setdefault(key, entry.path)
+        if first != entry.path:
+            copies[entry.path] = first
+    return copies
+
+
+def _find_copies(payload: Payload, files: Sequence[Entry]) -> dict[str, str]:
+    """Return for each file whose content came before the path where it did."""
+    copies: dict[str, str] = {}
+    for same_size in _groups((entry, entry.size_bytes) for entry in files):
+        heads = ((entry, _digest(payload, entry, HEAD_BYTES)) for entry in same_size)
+        for same_head in _groups(heads):
+            whole = [same_head]
+            if same_head[0].size_bytes > HEAD_BYTES:
+                whole = _groups((entry, _digest(payload, entry)) for entry in same_head)
+            for first, *others in whole:
+                copies.update((other.path, first.path) for other in others)
+    return copies
+
+
+def _groups(keyed: Iterable[tuple[Entry, Hashable]]) -> list[list[Entry]]:
+    """Return the entries of each key that has several, in their order."""
+    groups: dict[Hashable, list[Entry]] = defaultdict(list)
+    for entry, key in keyed:
+        groups[key].append(entry)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def _digest(payload: Payload, entry: Entry, most_bytes: int | None = None) -> bytes:
+    """Return a digest of a file, or of its first bytes."""
+    digest, end = _new_digest(), min(entry.size_bytes, most_bytes or entry.size_bytes)
+    for offset in range(0, end, _WHOLE_READ_BYTES):
+        wanted = min(_WHOLE_READ_BYTES, end - offset)
         digest.update(payload.read(entry.path, offset=offset, length=wanted))
-    return entry.size_bytes, digest.digest()
+    return digest.digest()

@@ -22,6 +22,7 @@ from snapcraft_compression_advisor.core.files import (
 )
 from snapcraft_compression_advisor.payload.inventory import CONTENTS_FREE_BYTES
 from snapcraft_compression_advisor.payload.layout import (
+    HEAD_BYTES,
     lay_out,
     make_layout,
 )
@@ -212,7 +213,7 @@ def test_blocks_cover_every_file_once(sizes: list[int]) -> None:
 
 
 def test_equal_contents_are_laid_out_once() -> None:
-    head = b"h" * 4096
+    head = b"h" * HEAD_BYTES
     layout = lay_out(
         make_payload(
             {
