@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from ..core.units import KIB
 from ..squashfs.entry import EntryKind
+from .elf import ELF_MAGIC
 from .inventory import Entry, PathResolver
 from .linkage import LIBRARY_DIRECTORIES, LIBRARY_PATH
 from .snap_yaml import SnapMetadata
@@ -157,9 +158,7 @@ def _texts(payload: Payload) -> Iterator[tuple[Entry, str]]:
             continue
         if not (entry.executable or _TEXTS.fullmatch(entry.path)):
             continue
-        head = payload.read(entry.path, offset=0, length=4)
-        if head.startswith(b"\x7fELF") or b"\0" in head:
-            continue
-        left -= 1
         text = payload.read(entry.path, offset=0, length=entry.size_bytes)
-        yield entry, text.decode("utf-8", "replace")
+        if not text.startswith(ELF_MAGIC) and b"\0" not in text[:4]:
+            left -= 1
+            yield entry, text.decode("utf-8", "replace")

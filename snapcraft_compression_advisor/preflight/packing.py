@@ -24,9 +24,10 @@ from ..payload.inventory import Entry, Inventory
 from ..payload.source import Payload, SnapPayload
 from ..squashfs.entry import (
     MINIMUM_IMAGE_BYTES,
+    STORED_FLAG,
     SUPERBLOCK_BYTES,
     EntryKind,
-    ImageBlock,
+    FileBlocks,
     ImageEntry,
 )
 from ..squashfs.image import Image
@@ -277,18 +278,14 @@ def recompress_some(image: Image, entries: Sequence[ImageEntry]) -> Recompressed
     if codec is None or not codec.available or not codec.exact:
         return None
     # A file's last block is mostly a short one, so cheap to compress.
-    last = [
-        (entry.path, block)
-        for entry in entries
-        if entry.blocks
-        for block in entry.blocks.blocks(len(entry.blocks) - 1)
-        if not block.is_sparse
-    ]
-    chosen = _spread([each for each in last if each[1].is_stored], _TRIED_STORED)
-    others = [each for each in last if not each[1].is_stored]
+    files = [(entry.path, entry.blocks) for entry in entries if entry.blocks]
+    stored = [each for each in files if each[1].size_words[-1] & STORED_FLAG]
+    others = [each for each in files if 0 < each[1].size_words[-1] < STORED_FLAG]
+    chosen = _spread(stored, _TRIED_STORED)
     chosen += _spread(others, TRIED_BLOCKS - len(chosen))
     differing, block_bytes = None, image.superblock.block_bytes
-    for path, block in chosen:
+    for path, blocks in chosen:
+        *_, block = blocks
         again = codec.compress(image.read_block(block), block_bytes=block_bytes)
         if again != image.stored_data(block.position, block.stored_bytes):
             differing = path
@@ -319,7 +316,7 @@ def find_unpacked_zeros(image: Image, entries: Sequence[ImageEntry]) -> str | No
 
 
 def _spread(
-    items: Sequence[tuple[str, ImageBlock]], count: int
-) -> list[tuple[str, ImageBlock]]:
+    items: Sequence[tuple[str, FileBlocks]], count: int
+) -> list[tuple[str, FileBlocks]]:
     step = max(1, len(items) // max(1, count))
     return list(items[::step][:count])
