@@ -308,6 +308,21 @@ def test_explanation_names_who_imports_a_file_or_what_leads_to_none() -> None:
     assert "main.js imports 'q', but that leads to no file." in texts[1]
 
 
+def test_explanation_names_own_sources_that_load_by_computed_names() -> None:
+    other = "app/node_modules/q"
+    files = {
+        "bin/node": make_elf(),
+        "app/main.js": b"require('q')\n// require(x)\nrequire('./b')",
+        "app/b.js": b"const a = require(`./plugins/${name}`)",
+        f"{other}/index.js": b"require(name)",
+        "app/plugins/a.js": b"x",
+    }
+    app = {"hello": {"command": "bin/node app/main.js"}}
+    payload = make_payload(files, base="bare", apps=app)
+    _, *others = explain(payload, "hello", "app/plugins/a.js").sentences
+    assert others == ["Not followed: computed-import in app/b.js."]
+
+
 def test_explanation_of_a_source_is_that_of_what_is_read_in_its_place() -> None:
     folder = "usr/lib/python3/dist-packages"
     compiled = f"{folder}/__pycache__/a.cpython-311.pyc"

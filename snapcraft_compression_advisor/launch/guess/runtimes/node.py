@@ -33,6 +33,8 @@ MAX_NAME_CHARACTERS = 4095
 _REQUIRED = re.compile(
     rb"""(?:\brequire\(\s*|\bimport\s*(?:\(\s*)?|\bfrom\s*)["'](?P<name>[^"'\n]+)["']"""
 )
+_COMPUTED = re.compile(rb"\b(?:require|import)\(\s*(?![\"'\s)/])")
+"""A name that isn't written out; behind a slash is a comment for bundlers."""
 _COMMENT = re.compile(rb"[ \t]*(?:\*|//|/\*)(?!.*\*/)")
 _LINE_BYTES = 200
 """Of a line that are looked at for a comment, in which types and examples are named."""
@@ -84,10 +86,17 @@ class _Shipped:
 
 def required_names(source: bytes) -> Iterator[str]:
     """Yield what a source requires or imports with a name that is written out."""
-    for match in _REQUIRED.finditer(source):
+    for match in _outside_comments(_REQUIRED, source):
+        yield match["name"].decode(errors="replace")
+
+
+def _outside_comments(
+    pattern: re.Pattern[bytes], source: bytes
+) -> Iterator[re.Match[bytes]]:
+    for match in pattern.finditer(source):
         before = source[max(0, match.start() - _LINE_BYTES) : match.start()]
         if not _COMMENT.match(before.rpartition(b"\n")[2]):
-            yield match["name"].decode(errors="replace")
+            yield match
 
 
 def followed(
@@ -246,6 +255,7 @@ MOST_NATIVES = 4
 def loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
     """Yield what scripts require, and what of it can't be known."""
     scripts, starts = app.scripts("node", ".js"), set[str]()
+    own, computed = {_package_of(entry.path) for entry in scripts}, set[str]()
     reached = {entry.path for entry in (*scripts, *app.programs.started)}
     shipped = _Shipped(app)
     modules = Modules(shipped)
@@ -255,21 +265,38 @@ def loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
             source = shipped.read(path)
             if _STARTS.search(source):
                 starts.add(path)
+            if _package_of(path) in own and any(_outside_comments(_COMPUTED, source)):
+                computed.add(path)
             yield from modules.required_by(source, path)
 
     for path, by in followed((entry.path for entry in scripts), reads).items():
         reached.add(path)
         entry = app.payload.inventory.entries[path]
         yield Loaded(entry=entry, way="node-module", by=by)
+    for where in sorted(computed):
+        yield BlindSpot(reason="computed-import", where=where)
     for where, what in sorted(modules.broken)[:MAX_NAMES]:
         yield BlindSpot(reason="unresolved-import", where=where, what=what)
-    for source in sorted(starts):
+    yield from _started(app, sorted(starts), reached)
+
+
+def _started(
+    app: StartedApp, sources: Iterable[str], reached: set[str]
+) -> Iterator[Loaded | BlindSpot]:
+    """Yield what sources that start others may start of their packages."""
+    for source in sources:
         natives = [each for each in _natives(app, source) if each.path not in reached]
         if natives:
             yield BlindSpot(reason="computed-program", where=source)
         for native in natives if len(natives) <= MOST_NATIVES else ():
             reached.add(native.path)
             yield Loaded(entry=native, way="node-child")
+
+
+def _package_of(path: str) -> str:
+    """Return the directory of a source's package, or of the program if it has none."""
+    package = _PACKAGE.match(path)
+    return package[0] if package else ""
 
 
 def _natives(app: StartedApp, source: str) -> Iterator[Entry]:
