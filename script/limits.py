@@ -18,7 +18,7 @@ ROOM_LINES = {
     "trial": 1_905,
     "devices": 935,
     "launch": 1_395,
-    "launch/guess": 6_405,
+    "launch/guess": 6_430,
     "advice": 1_140,
     "settings": 1_090,
     "project": 1_075,
@@ -37,7 +37,7 @@ ROOM_LINES = {
 """Of the package's rooms, without those inside that have a limit of their own."""
 
 TREES = {
-    PACKAGE: (50_700, 255),
+    PACKAGE: (50_500, 254),
     "tests": (42_000, 192),
     "study": (11_290, 63),
     "benchmarks": (2_350, 16),
