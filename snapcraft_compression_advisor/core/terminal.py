@@ -21,11 +21,14 @@ _STEERING = (
     r"\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # direction (UAX #9)
     r"\u2028\u2029\ud800-\udfff]"  # other ends of lines; what isn't UTF-8
 )
-_KEPT = {
-    "colours": rf"(?!\x1b\[(?:0|1|36|1;3[1236])m){_STEERING}",  # of report/lines.py
-    "patch": rf"(?!\t|\r\n){_STEERING}",
-    "commands": _STEERING,
-    None: _STEERING,
+_KEPT = {  # compiled here: when memory runs out, it is too late
+    kept: re.compile(unless + _STEERING)
+    for kept, unless in (
+        ("colours", r"(?!\x1b\[(?:0|1|36|1;3[1236])m)"),  # of report/lines.py
+        ("patch", r"(?!\t|\r\n)"),
+        ("commands", ""),
+        (None, ""),
+    )
 }
 _COMMAND = re.compile(r"^[^\S\n]*:(?=:)", re.MULTILINE)
 
@@ -65,7 +68,7 @@ def safe_text(text: str, *, kept: Kept | None = None) -> str:
     >>> safe_text("red\x1b[31m\n ::warning::")
     'red\\u001b[31m\n \\u003a:warning::'
     """
-    text = re.sub(_KEPT[kept], lambda found: _escape(found[0]), text)
+    text = _KEPT[kept].sub(lambda found: _escape(found[0]), text)
     text = text.replace("##[", f"{_escape('#')}#[")
     if kept == "commands":
         return text
