@@ -58,6 +58,7 @@ THE_MACHINE = frozenset(
         "record",
         "record_command",
         "record_from_directory",
+        "record_installed",
         "record_option",
         "resquash_command",
         "scale",
