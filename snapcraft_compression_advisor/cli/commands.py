@@ -82,8 +82,11 @@ def split_command(arguments: Sequence[str]) -> list[str]:
         after[:2] = [pair]
     elif after[0] not in COMMANDS and "help" not in before and Path(after[0]).exists():
         after.insert(0, "advise")
-    if after[0] in _STARTING and "--" in after:
-        end = after.index("--")
+    end = after.index("--") if after[0] in _STARTING and "--" in after else len(after)
+    wanted = [each for each in after[:end] if each in ("-h", "--help")]
+    if wanted and after[0] in COMMANDS:  # also behind a path and other options
+        return [*before, after[0], wanted[0]]
+    if end < len(after):
         after[end:] = [f"{WORD_OPTION}={WORD_MARK}{word}" for word in after[end + 1 :]]
     return [*before, *after]
 

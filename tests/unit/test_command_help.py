@@ -108,6 +108,16 @@ def test_path_alone_asks_for_advice(tmp_path: Path) -> None:
     assert split_command(["lint", there]) == ["lint", there]
 
 
+def test_help_is_asked_for_anywhere_but_behind_a_program() -> None:
+    assert split_command(["lint", "a", "-v", "--help"]) == ["lint", "--help"]
+    assert split_command(["-v", "advise", "--record", "--", "-h"]) == [
+        "-v", "advise", "-h",
+    ]  # fmt: skip
+    record = split_command(["record", "a", "--", "x", "--help"])
+    assert record[:2] == ["record", "a"]
+    assert "--help" not in record
+
+
 @pytest.mark.parametrize("name", SCHEMAS)
 def test_schemas_are_printed_as_the_docs_have_them(
     name: str, capsys: pytest.CaptureFixture[str]
