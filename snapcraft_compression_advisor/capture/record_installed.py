@@ -9,11 +9,13 @@ the app's command. All of that is one process (snapd ``cmd/snapd/cli/cmd_run.go`
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 
 from ..codecs.codec import DATA_BLOCK_BYTES
 from ..core.units import format_bytes
 from ..launch.profile import LaunchProfile, ProfileFile, ProfilePayload
+from ..payload.inventory import Inventory
 from ..payload.scan import scan_directory
 from ..trial.result import Progress
 from .installed import InstalledSnap, MountedSnap, image_facts
@@ -50,13 +52,7 @@ def record_installed(
     :raises AdvisorError: if the launch fails.
     """
     own, say = snap.stack[0], note or progress
-    inventories = {own.device: snap.payload.inventory}
-
-    def resident(each: MountedSnap) -> tuple[ProfileFile, ...]:
-        if each.device not in inventories:
-            inventories[each.device] = scan_directory(each.place)
-        found = resident_blocks(each.place, inventories[each.device])
-        return tuple(without_holes(snap.payload, found)) if each is own else found
+    resident = partial(_resident, snap, {own.device: snap.payload.inventory})
 
     def record() -> LaunchProfile | None:
         """Launch cold and warm; None if somebody dropped the caches."""
@@ -98,6 +94,20 @@ def record_installed(
         time_launch(request, _ANYWHERE, _ANYWHERE)
     profile = undisturbed(record, "with cold caches", progress)
     return with_doubt(profile, snap.payload, say)
+
+
+def _resident(
+    snap: InstalledSnap, inventories: dict[str, Inventory], of: MountedSnap
+) -> tuple[ProfileFile, ...]:
+    """Return the blocks of a snap of the stack that are in the page cache.
+
+    :param inventories: of snaps that were listed already, by device; may grow.
+    """
+    if of.device not in inventories:
+        inventories[of.device] = scan_directory(of.place)
+    found = resident_blocks(of.place, inventories[of.device])
+    is_own = of is snap.stack[0]
+    return tuple(without_holes(snap.payload, found)) if is_own else found
 
 
 def _warn_of_used(
