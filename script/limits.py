@@ -28,7 +28,7 @@ ROOM_LINES = {
     "trim": 1_295,
     "prefetch": 450,
     "lint": 3_310,
-    "capture": 6_450,
+    "capture": 6_460,
     "report": 5_470,
     "fleet": 2_305,
     "cli": 3_590,
@@ -37,8 +37,8 @@ ROOM_LINES = {
 """Of the package's rooms, without those inside that have a limit of their own."""
 
 TREES = {
-    PACKAGE: (50_500, 254),
-    "tests": (41_930, 192),
+    PACKAGE: (50_510, 254),
+    "tests": (41_940, 192),
     "study": (11_290, 63),
     "benchmarks": (2_350, 16),
 }
