@@ -73,6 +73,7 @@ class Analysis:
     :param app_choice: why these are the target apps, in words.
     :param launches: of the target apps, the deciding one first.
     :param no_deltas: why the deltas that the policy asks for aren't known.
+    :param launch_options: those that named recordings, for commands to copy.
     """
 
     payload: PayloadSummary
@@ -83,6 +84,7 @@ class Analysis:
     policy: Policy
     recommendation: Recommendation
     no_deltas: str | None = None
+    launch_options: tuple[str, ...] = ()
 
     @property
     def missing_programs(self) -> Mapping[str, str]:
@@ -112,6 +114,7 @@ class Request:
     :param component_read: what is read of a component; ``None`` if that isn't known.
     :param deltas: sizes of the deltas from the previous build, by codec, or why they
         aren't known; none if the policy has a typical one.
+    :param launch_options: those that named recordings, for commands to copy.
     """
 
     devices: tuple[DeviceProfile, ...]
@@ -124,6 +127,7 @@ class Request:
     prices_stacks: bool = False
     component_read: Literal["all", "none"] | None = None
     deltas: Mapping[str, Interval] | str = field(default_factory=dict)
+    launch_options: tuple[str, ...] = ()
 
 
 def analysis_request(
@@ -235,6 +239,7 @@ def analyse(payload: Payload, request: Request, *, progress: Progress) -> Analys
         policy=request.policy,
         recommendation=recommend(evidence, request.policy),
         no_deltas=request.deltas if isinstance(request.deltas, str) else None,
+        launch_options=request.launch_options,
     )
 
 

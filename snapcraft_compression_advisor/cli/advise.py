@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from ..analysis import Analysis, analyse
-from ..core.terminal import emit
+from ..core.terminal import emit, printable
 from ..payload.snap_yaml import COMPONENT_TYPE, split_component_name
 from ..report.answer import advise_page
 from ..report.lines import COLUMNS
@@ -78,7 +78,10 @@ class AdviseCommand(Command):
         check_page_outputs(parsed_args)
         with open_subject(parsed_args, records=True) as subject:
             request = replace(
-                subject.request(), exact=parsed_args.exact, prices_stacks=True
+                subject.request(),
+                exact=parsed_args.exact,
+                prices_stacks=True,
+                launch_options=_launch_options(parsed_args),
             )
             analysis = analyse(subject.payload, request, progress=emit.progress)
             linted = None
@@ -91,6 +94,13 @@ class AdviseCommand(Command):
             if parsed_args.fix or parsed_args.diff:
                 _follow(analysis, subject, parsed_args)
         return os.EX_DATAERR if analysis.missing_programs else None
+
+
+def _launch_options(parsed_args: argparse.Namespace) -> tuple[str, ...]:
+    """Return the options that named recordings."""
+    files = (printable(str(path)) for path in parsed_args.launch_profile or ())
+    named = (word for file in files for word in ("--launch-profile", file))
+    return (*(("--record",) if parsed_args.record else ()), *named)
 
 
 def _linted(subject: Subject, analysis: Analysis) -> LintedPayload:

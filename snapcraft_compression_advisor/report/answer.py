@@ -319,7 +319,8 @@ def _to_type(analysis: Analysis, apply: str | None) -> Iterator[Step]:
     if analysis.recommendation.verdict != "change":
         return
     payload = analysis.payload
-    words = ["advise", printable(str(payload.path)), *payload.stack_options]
+    path, options = printable(str(payload.path)), payload.stack_options
+    words = ["advise", path, *options, *analysis.launch_options]
     advise = f"compression-advisor {shlex.join(words)}"
     if apply is not None:
         yield Step(title="Apply", lines=(apply or f"{advise} --fix",))

@@ -128,7 +128,6 @@ def what_decides(analysis: Analysis) -> Iterator[NextStep]:
     path = shlex.quote(printable(str(analysis.payload.path)))
     around = "".join(f" {shlex.quote(each)}" for each in analysis.payload.stack_options)
     again = f"compression-advisor advise {path}{around}"
-    advise = f"{again} --launch-profile {_PROFILE}"
     if Code.READER_UNKNOWN in analysis.recommendation.reasons:
         _, name = split_component_name(analysis.payload.name)
         setting = f"'components: {{{name}: {{read: all}}}}', or 'none'"
@@ -147,7 +146,7 @@ def what_decides(analysis: Analysis) -> Iterator[NextStep]:
             "directory of its own (DIR/user), and record with --home DIR",
             commands=(
                 f"compression-advisor record {path} --until seconds:10 -o {_PROFILE}",
-                advise,
+                f"{again} --launch-profile {_PROFILE}",
             ),
             short="record past its first window",
         )
@@ -164,12 +163,13 @@ def what_decides(analysis: Analysis) -> Iterator[NextStep]:
     if "growth" in analysis.recommendation.doubts:
         yield NextStep(text="--exact packs with every codec, so the sizes are measured")
     if {"saving", "paying"} & {*analysis.recommendation.doubts}:
+        recorded = "".join(f" {shlex.quote(each)}" for each in analysis.launch_options)
         yield NextStep(
             text="It depends on how fast the device is; a calibrated profile of your "
             "own device decides it for that device",
             commands=(
                 f"sudo compression-advisor calibrate -o {_DEVICE}",
-                f"{advise} --device {_DEVICE}",
+                f"{again}{recorded} --device {_DEVICE}",
             ),
             short="measure your own device",
         )

@@ -91,9 +91,11 @@ def undecided(
 
 
 def test_undecided_after_a_recording_says_what_would_decide() -> None:
-    text = full_text(undecided("residency"))
+    recorded = ("--launch-profile", "my.json")
+    text = full_text(replace(undecided("residency"), launch_options=recorded))
     assert "sudo compression-advisor calibrate -o this-machine.yaml" in text
-    assert "--device this-machine.yaml" in text
+    named = "--launch-profile my.json --device this-machine.yaml"
+    assert named in " ".join(text.split())
     assert "--method residency" not in text
     growth = full_text(undecided("residency", doubts=("growth",)))
     assert "--exact packs with every codec, so the sizes are measured." in growth

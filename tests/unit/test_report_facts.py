@@ -139,8 +139,10 @@ def test_commands_to_copy_name_the_same_base_and_content_snaps() -> None:
     analysis = stacked()
     options = ("--base", "core24.snap", "--content", "my gnome.snap")
     payload = replace(analysis.payload, stack_options=options)
-    text = answer_text(replace(analysis, payload=payload))
-    assert "--base core24.snap --content 'my gnome.snap' --fix" in text
+    recorded = ("--launch-profile", "my.json")
+    changed = replace(analysis, payload=payload, launch_options=recorded)
+    named = "--base core24.snap --content 'my gnome.snap' --launch-profile my.json"
+    assert f"{named} --fix" in answer_text(changed)
 
 
 def habits(deltas: Deltas) -> Habits:
