@@ -31,13 +31,13 @@ ROOM_LINES = {
     "capture": 6_460,
     "report": 5_470,
     "fleet": 2_305,
-    "cli": 3_590,
+    "cli": 3_600,
     "host": 1_940,
 }
 """Of the package's rooms, without those inside that have a limit of their own."""
 
 TREES = {
-    PACKAGE: (50_510, 254),
+    PACKAGE: (50_530, 254),
     "tests": (41_940, 192),
     "study": (11_290, 63),
     "benchmarks": (2_350, 16),
