@@ -8,16 +8,12 @@ from typing import TYPE_CHECKING
 
 from ..capture.missed_files import can_trace, missed_files
 from ..capture.recordings import isolated_request, recorded_profiles
-from ..capture.samples import Difference, difference
 from ..core.errors import AdvisorError
 from ..payload.source import Payload
 from .plan import TrimGroup, TrimPlan
-from .without import AFTER, BEFORE, Starts, packed, without
+from .without import Starts, packed_bytes, without
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from ..capture.measure import Turns
     from ..launch.profile import LaunchProfile, ProfileFile
 
 LEAST_COMMON = 0.93
@@ -39,21 +35,12 @@ class AppProof:
     :param common_share: of the blocks outside the files left out that launches before
         and after read, those that both do.
     :param traced: whether the launch was also traced for files that were left out.
-    :param turns: cold and warm launches ``before`` and ``after``, if they were timed.
     """
 
     app: str
     problem: str | None = None
     common_share: float | None = None
     traced: bool = False
-    turns: Turns | None = None
-
-    @property
-    def saved(self) -> Difference | None:
-        """How much faster cold launches are without the files."""
-        if self.turns is None:
-            return None
-        return difference(self.turns.cold_s[BEFORE], self.turns.cold_s[AFTER])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,17 +71,12 @@ def prove_trim(
     payload: Payload,
     plan: TrimPlan,
     starts: Starts,
-    *,
-    runs: int = 0,
-    scratch: Path | None = None,
 ) -> Proof:
     """Leave the sure groups out of a copy, start every app, and compare.
 
     A group without which an app doesn't start, reads something else, or looks for what
     is gone, is found by bisection and taken back.
 
-    :param runs: cold launches to time before and after, in turns; 0 for none.
-    :param scratch: where copies and images go; by default the temporary directory.
     :raises AdvisorError: if no app can be started at all, or there is no room.
     """
     started = {app: _recorded(payload, app, starts) for app in payload.snap.apps}
@@ -105,7 +87,7 @@ def prove_trim(
     common: dict[str, float] = {}
 
     def trial(groups: Sequence[TrimGroup]) -> Mapping[str, str]:
-        with without(payload, groups, scratch) as trimmed:
+        with without(payload, groups) as trimmed:
             return dict(_problems(payload, trimmed, profiles, groups, starts, common))
 
     groups = list(plan.sure)
@@ -114,9 +96,11 @@ def prove_trim(
         group = find_culprit(groups, trial)
         taken_back.append(TakenBack(group=group, app=app, problem=problem))
         groups.remove(group)
-    before_bytes, after_bytes, turns = packed(
-        payload, plan.codec, groups, (profiles, starts, runs), scratch
-    )
+    progress = starts.reporter.progress
+    with without(payload, groups) as trimmed:
+        before_bytes, after_bytes = (
+            packed_bytes(each, plan.codec, progress) for each in (payload, trimmed)
+        )
     return Proof(
         groups=tuple(groups),
         apps=tuple(
@@ -126,7 +110,6 @@ def prove_trim(
                 app=app,
                 common_share=common.get(app, 1.0),
                 traced=can_trace(),
-                turns=turns.get(app),
             )
             for app, found in started.items()
         ),

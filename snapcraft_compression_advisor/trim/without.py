@@ -1,22 +1,22 @@
-"""A payload without some files: a copy, its image, launches timed from it."""
+"""A payload without some files: a copy, its image, and how apps are started."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..capture.images import packed_images, payload_copy
-from ..capture.measure import Turns, Variant, launch_in_turns
-from ..capture.recordings import NOTHING_BESIDE, isolated_request
+from ..capture.images import payload_copy
+from ..capture.recordings import NOTHING_BESIDE
+from ..core.errors import ToolError
 from ..payload.references import needed_directories
 from ..payload.source import Payload, open_payload
 from ..payload.stack import layers_of
 from ..settings.parts import Recording
 from ..squashfs.entry import EntryKind
+from ..trial.exact import run_exact_trial
 from .filters import emptied_directories
 from .plan import TrimGroup
 
@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from ..capture.isolation import Isolation
     from ..capture.recordings import Reporter
     from ..launches import Surroundings
-
-BEFORE, AFTER = "before", "after"
+    from ..trial.result import Progress
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,10 +48,7 @@ class Starts:
 
 @contextmanager
 def seeing(
-    starts: Starts,
-    payload: Payload,
-    surroundings: Surroundings,
-    scratch: Path | None = None,
+    starts: Starts, payload: Payload, surroundings: Surroundings
 ) -> Iterator[Starts]:
     """Give starts whose apps see their base and content snaps, images unpacked.
 
@@ -63,7 +59,7 @@ def seeing(
         def directory(other: Payload) -> Path:
             if other.kind == "prime":
                 return other.path.absolute()
-            return until.enter_context(payload_copy(other, scratch))
+            return until.enter_context(payload_copy(other, None))
 
         machine, contents = starts.within.machine, {}
         for layer in layers_of(surroundings.stack_of(payload))[1:]:
@@ -77,12 +73,10 @@ def seeing(
 
 
 @contextmanager
-def without(
-    payload: Payload, groups: Sequence[TrimGroup], scratch: Path | None
-) -> Iterator[Payload]:
+def without(payload: Payload, groups: Sequence[TrimGroup]) -> Iterator[Payload]:
     """Give a copy of a payload without some files, and without emptied directories."""
     gone = {path for group in groups for path in group.files}
-    with payload_copy(payload, scratch) as tree:
+    with payload_copy(payload, None) as tree:
         for path in gone:
             (tree / path).unlink()
         emptied = emptied_directories(
@@ -94,47 +88,14 @@ def without(
             yield trimmed
 
 
-def packed(
-    payload: Payload,
-    codec: str,
-    groups: Sequence[TrimGroup],
-    timed: tuple[Iterable[str], Starts, int],
-    scratch: Path | None,
-) -> tuple[int, int, Mapping[str, Turns]]:
-    """Return the sizes of both images, and launches from them.
+def packed_bytes(payload: Payload, codec: str, progress: Progress) -> int:
+    """Return the size of a payload's image.
 
-    :param timed: the apps, how they are started, and how many launches of each.
+    :raises AdvisorError: if it can't be packed.
     """
-    apps, starts, runs = timed
-    pack = partial(
-        packed_images,
-        scratch=scratch,
-        progress=starts.reporter.progress,
-        to_mount=runs > 0,
-    )
-    with (
-        without(payload, groups, scratch) as trimmed,
-        pack(payload, (codec,)) as whole,
-        pack(trimmed, (codec,)) as less,
-    ):
-        images = {BEFORE: whole.paths[codec], AFTER: less.paths[codec]}
-        turns = {
-            app: _turns(payload, app, images, starts, runs) for app in apps if runs
-        }
-        before_bytes, after_bytes = (path.stat().st_size for path in images.values())
-    return before_bytes, after_bytes, turns
-
-
-def _turns(
-    payload: Payload, app: str, images: Mapping[str, Path], starts: Starts, runs: int
-) -> Turns:
-    wanted, reporter = starts.of(app), starts.reporter
-    progress = reporter.progress
-    with isolated_request(
-        payload, wanted, reporter, doing="Timing", within=starts.within
-    ) as request:
-        variants = {
-            name: Variant(image=image, command=request.command)
-            for name, image in images.items()
-        }
-        return launch_in_turns(variants, request, rounds=runs, progress=progress)
+    trial = run_exact_trial(payload, progress=progress, names=(codec,))
+    size = trial.codecs[codec].image_bytes
+    if size is None:
+        message = f"This mksquashfs can't pack with {codec}"
+        raise ToolError(message, resolution="Install squashfs-tools.")
+    return int(size.mid)

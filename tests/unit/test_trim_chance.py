@@ -62,7 +62,7 @@ def proven(
         return (LaunchProfile(source="residency", app=app, app_files=tuple(read)),)
 
     monkeypatch.setattr(prove, "recorded_profiles", recorded)
-    monkeypatch.setattr(prove, "packed", lambda *_: (2, 1, {}))
+    monkeypatch.setattr(prove, "packed_bytes", lambda *_: 1)
     monkeypatch.setattr(prove, "can_trace", lambda: False)
     group = TrimGroup(
         reason="development-files",
@@ -70,7 +70,6 @@ def proven(
         files=(HEADER,),
         raw_bytes=13,
         image_bytes=None,
-        saved_s={},
         filters={},
     )
     plan = TrimPlan(
