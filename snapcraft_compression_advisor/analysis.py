@@ -51,7 +51,6 @@ class PayloadSummary:
     :param declared_compression: of snapcraft.yaml, or the codec of a built snap;
         ``None`` if neither is known.
     :param image_bytes: size of a built snap; ``None`` for a prime directory.
-    :param stack_options: those with which the snaps that it runs with were named.
     """
 
     path: Path
@@ -63,7 +62,6 @@ class PayloadSummary:
     data_blocks: int
     declared_compression: str | None
     image_bytes: int | None = None
-    stack_options: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +71,7 @@ class Analysis:
     :param app_choice: why these are the target apps, in words.
     :param launches: of the target apps, the deciding one first.
     :param no_deltas: why the deltas that the policy asks for aren't known.
-    :param launch_options: those that named recordings, for commands to copy.
+    :param options: of the command that asked for it, for commands to copy.
     """
 
     payload: PayloadSummary
@@ -84,7 +82,7 @@ class Analysis:
     policy: Policy
     recommendation: Recommendation
     no_deltas: str | None = None
-    launch_options: tuple[str, ...] = ()
+    options: tuple[tuple[str, ...], ...] = ()
 
     @property
     def missing_programs(self) -> Mapping[str, str]:
@@ -114,7 +112,6 @@ class Request:
     :param component_read: what is read of a component; ``None`` if that isn't known.
     :param deltas: sizes of the deltas from the previous build, by codec, or why they
         aren't known; none if the policy has a typical one.
-    :param launch_options: those that named recordings, for commands to copy.
     """
 
     devices: tuple[DeviceProfile, ...]
@@ -127,7 +124,6 @@ class Request:
     prices_stacks: bool = False
     component_read: Literal["all", "none"] | None = None
     deltas: Mapping[str, Interval] | str = field(default_factory=dict)
-    launch_options: tuple[str, ...] = ()
 
 
 def analysis_request(
@@ -231,7 +227,7 @@ def analyse(payload: Payload, request: Request, *, progress: Progress) -> Analys
     )
     evidence = _evidence(payload, request, trial, launches)
     return Analysis(
-        payload=_summary(payload, evidence.declared, request.surroundings.options),
+        payload=_summary(payload, evidence.declared),
         trial=trial,
         devices=request.devices,
         app_choice=app_choice,
@@ -239,7 +235,6 @@ def analyse(payload: Payload, request: Request, *, progress: Progress) -> Analys
         policy=request.policy,
         recommendation=recommend(evidence, request.policy),
         no_deltas=request.deltas if isinstance(request.deltas, str) else None,
-        launch_options=request.launch_options,
     )
 
 
@@ -370,9 +365,7 @@ def _cold_starts(
                 )
 
 
-def _summary(
-    payload: Payload, declared: str | None, options: tuple[str, ...]
-) -> PayloadSummary:
+def _summary(payload: Payload, declared: str | None) -> PayloadSummary:
     return PayloadSummary(
         path=payload.path,
         kind=payload.kind,
@@ -385,5 +378,4 @@ def _summary(
         image_bytes=(
             payload.image.image_bytes if isinstance(payload, SnapPayload) else None
         ),
-        stack_options=options,
     )

@@ -102,13 +102,11 @@ class Surroundings:
     :param bases: base snaps; each snap is launched with its own.
     :param contents: content snaps; each snap is launched with those that it asks for.
     :param consumers: whose launches count in place of the payload's own.
-    :param options: those that named bases and contents, for commands to copy.
     """
 
     bases: tuple[Payload, ...] = ()
     contents: tuple[Payload, ...] = ()
     consumers: tuple[Consumer, ...] = ()
-    options: tuple[str, ...] = ()
 
     @classmethod
     def opened(

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import argparse
 import os
-import shlex
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from ..analysis import Analysis, analyse
-from ..core.terminal import emit, printable
+from ..core.terminal import emit
 from ..payload.snap_yaml import COMPONENT_TYPE, split_component_name
 from ..report.answer import advise_page
 from ..report.lines import COLUMNS
 from ..report.model import Section
+from ..report.words import again
 from .commands import (
-    APP_NAME,
     EDITS,
     PATH,
     REPORT,
     Arguments,
     Command,
     exclude,
+    given_options,
     output_arguments,
 )
 from .settings_options import ADVICE_ARGUMENTS, RECORD_ARGUMENTS, check_record_options
@@ -41,6 +41,19 @@ if TYPE_CHECKING:
     from ..lint.finding import LintedPayload
 
 
+_ANALYSIS_ARGUMENTS: Arguments = {
+    **ADVICE_ARGUMENTS,
+    **SURROUNDINGS,
+    **RECORD_ARGUMENTS,
+    "--exact": "pack the whole payload with every codec instead of compressing a "
+    "sample of its blocks; takes minutes",
+    "--project PROJECT_DIR": "the snap's project, or its snapcraft.yaml "
+    "(default: the one beside the snap, else the one in the current directory "
+    "if it has the snap's name)",
+}
+"""What the answer depends on, so commands to copy repeat it."""
+
+
 class AdviseCommand(Command):
     """Pack with every codec, estimate launches, recommend."""
 
@@ -54,16 +67,9 @@ class AdviseCommand(Command):
 
     arguments: ClassVar[Arguments] = {
         **PATH,
-        **ADVICE_ARGUMENTS,
-        **SURROUNDINGS,
-        **RECORD_ARGUMENTS,
-        "--exact": "pack the whole payload with every codec instead of compressing a "
-        "sample of its blocks; takes minutes",
+        **_ANALYSIS_ARGUMENTS,
         **output_arguments(),
         **REPORT,
-        "--project PROJECT_DIR": "the snap's project, or its snapcraft.yaml "
-        "(default: the one beside the snap, else the one in the current directory "
-        "if it has the snap's name)",
         **EDITS,
     }
 
@@ -78,29 +84,18 @@ class AdviseCommand(Command):
         check_page_outputs(parsed_args)
         with open_subject(parsed_args, records=True) as subject:
             request = replace(
-                subject.request(),
-                exact=parsed_args.exact,
-                prices_stacks=True,
-                launch_options=_launch_options(parsed_args),
+                subject.request(), exact=parsed_args.exact, prices_stacks=True
             )
             analysis = analyse(subject.payload, request, progress=emit.progress)
+            options = tuple(given_options(_ANALYSIS_ARGUMENTS, parsed_args))
+            analysis = replace(analysis, options=options)
             linted = None
             if parsed_args.format != "text" or parsed_args.report is not None:
                 linted = _linted(subject, analysis)
-            words: object = self.config
-            given = [*map(str, words)] if isinstance(words, list) else []
-            command = shlex.join((APP_NAME, *given)) if given else ""
-            _write(analysis, linted, command, parsed_args)
+            _write(analysis, linted, parsed_args)
             if parsed_args.fix or parsed_args.diff:
                 _follow(analysis, subject, parsed_args)
         return os.EX_DATAERR if analysis.missing_programs else None
-
-
-def _launch_options(parsed_args: argparse.Namespace) -> tuple[str, ...]:
-    """Return the options that named recordings."""
-    files = (printable(str(path)) for path in parsed_args.launch_profile or ())
-    named = (word for file in files for word in ("--launch-profile", file))
-    return (*(("--record",) if parsed_args.record else ()), *named)
 
 
 def _linted(subject: Subject, analysis: Analysis) -> LintedPayload:
@@ -118,16 +113,13 @@ def _linted(subject: Subject, analysis: Analysis) -> LintedPayload:
 
 
 def _write(
-    analysis: Analysis,
-    linted: LintedPayload | None,
-    command: str,
-    parsed_args: argparse.Namespace,
+    analysis: Analysis, linted: LintedPayload | None, parsed_args: argparse.Namespace
 ) -> None:
     """Write the advice as it is wanted; its details are made only if they are."""
     report: Path | None = parsed_args.report
     form = "" if parsed_args.diff else parsed_args.format
     page = partial(advise_page, analysis, apply=None if parsed_args.fix else "")
-    style = text_style(parsed_args.output)
+    style, command = text_style(parsed_args.output), again(analysis)
     details: tuple[Section, ...] = ()
     if form == "markdown" or report is not None or (form == "text" and style.verbose):
         from ..report.advise_details import detail_sections  # noqa: PLC0415 # with -v

@@ -7,7 +7,7 @@ lint. So the table has each command's summary.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -210,6 +210,22 @@ def add_arguments(parser: argparse.ArgumentParser, arguments: Arguments) -> None
             keywords["action"] = "store_true"
         keywords |= {"help": text} if isinstance(text, str) else text
         parser.add_argument(*(names or [metavar.lower()]), **keywords)
+
+
+def given_options(
+    arguments: Arguments, parsed_args: argparse.Namespace
+) -> Iterator[tuple[str, ...]]:
+    """Yield the options that were given, as the words that give each again."""
+    for usage in arguments:
+        flag = usage.split()[0]
+        name = flag.removeprefix("--no-").lstrip("-").replace("-", "_")
+        value = getattr(parsed_args, name, None)
+        if isinstance(value, bool):
+            if value is not flag.startswith("--no-"):
+                yield (flag,)
+        elif value is not None:
+            for each in value if isinstance(value, list) else [value]:
+                yield flag, str(each)
 
 
 def exclude(

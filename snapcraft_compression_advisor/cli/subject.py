@@ -13,7 +13,6 @@ from pathlib import Path
 
 from ..analysis import Request, analysis_request, check_apps
 from ..core.errors import AdvisorError, NoInputError, UsageError
-from ..core.terminal import printable
 from ..launches import Consumer, Surroundings
 from ..payload.snap_yaml import split_component_name
 from ..payload.source import (
@@ -269,17 +268,8 @@ def _surroundings(
             bases = (*bases, found)
         elif found is not None:
             contents = (*contents, found)
-    named = (("--base", parsed_args.base), ("--content", parsed_args.content))
     return Surroundings(
-        bases=bases,
-        contents=contents,
-        consumers=tuple(consumers.values()),
-        options=tuple(
-            word
-            for option, paths in named
-            for path in paths
-            for word in (option, printable(str(path)))
-        ),
+        bases=bases, contents=contents, consumers=tuple(consumers.values())
     )
 
 

@@ -73,7 +73,7 @@ def detail_sections(
     """Yield all that an advice rests on.
 
     :param linted: findings on the same payload; None if it wasn't linted.
-    :param command: that made the figures, as it was given.
+    :param command: that makes the same figures again; empty if none does.
     """
     month = analysis.recommendation.month
     found = [

@@ -34,7 +34,7 @@ def advise_json(
     """Return an analysis as JSON text.
 
     :param linted: findings on the same payload; None if it wasn't linted.
-    :param command: that made the figures, as it was given.
+    :param command: that makes the same figures again; empty if none does.
     """
     stored, trial = analysis.trial.stored, analysis.trial
     month = analysis.recommendation.month

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING
 
 from ..advice.evidence import Policy
@@ -22,7 +21,7 @@ from ..payload.snap_yaml import split_component_name
 from ..wording import CONTINUATIONS, asked, sentences
 from .lines import COLUMNS, FILE_STYLE, TextStyle
 from .model import Page, Section, Step, Table
-from .words import WINDOW_PHRASES, headline, what_decides
+from .words import WINDOW_PHRASES, again, headline, what_decides
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -318,16 +317,12 @@ def _to_type(analysis: Analysis, apply: str | None) -> Iterator[Step]:
     """Yield the commands that follow the advice, or make it surer."""
     if analysis.recommendation.verdict != "change":
         return
-    payload = analysis.payload
-    path, options = printable(str(payload.path)), payload.stack_options
-    words = ["advise", path, *options, *analysis.launch_options]
-    advise = f"compression-advisor {shlex.join(words)}"
     if apply is not None:
-        yield Step(title="Apply", lines=(apply or f"{advise} --fix",))
+        yield Step(title="Apply", lines=(apply or again(analysis, "--fix"),))
     guessed = [
         each
         for each in analysis.launches
         if each.launch_set.source == "static" and each.launch_set.files
     ]
     if guessed and not apply and not _is_component(analysis):
-        yield Step(title="Be surer", lines=(f"{advise} --record",))
+        yield Step(title="Be surer", lines=(again(analysis, "--record"),))

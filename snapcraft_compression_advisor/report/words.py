@@ -44,7 +44,6 @@ _SUPPLIED: Mapping[str, str] = {
     "unreadable": "not readable as ELF",
 }
 
-_PROFILE = "launch.json"
 _DEVICE = "this-machine.yaml"
 
 
@@ -125,9 +124,6 @@ def what_decides(analysis: Analysis) -> Iterator[NextStep]:
     if analysis.recommendation.verdict != "undecided":
         return
     guessed = _guessed(analysis)
-    path = shlex.quote(printable(str(analysis.payload.path)))
-    around = "".join(f" {shlex.quote(each)}" for each in analysis.payload.stack_options)
-    again = f"compression-advisor advise {path}{around}"
     if Code.READER_UNKNOWN in analysis.recommendation.reasons:
         _, name = split_component_name(analysis.payload.name)
         setting = f"'components: {{{name}: {{read: all}}}}', or 'none'"
@@ -137,17 +133,14 @@ def what_decides(analysis: Analysis) -> Iterator[NextStep]:
         )
         return
     if guessed:
-        yield _record_instead(analysis, guessed, again)
+        yield _record_instead(analysis, guessed)
         return
     if any(each.launch_set.window == "early" for each in analysis.launches):
         yield NextStep(
             text="The recording ended at a first window. If that is a splash screen, "
             "wait longer; if it is a dialog of the first run, answer it in a home "
             "directory of its own (DIR/user), and record with --home DIR",
-            commands=(
-                f"compression-advisor record {path} --until seconds:10 -o {_PROFILE}",
-                f"{again} --launch-profile {_PROFILE}",
-            ),
+            commands=(again(analysis, "--record", "--until", "seconds:10"),),
             short="record past its first window",
         )
         return
@@ -156,26 +149,34 @@ def what_decides(analysis: Analysis) -> Iterator[NextStep]:
             yield NextStep(
                 text="If it is a base or a content snap, name snaps that run with it: "
                 "their launches decide",
-                commands=(f"compression-advisor advise {path} --consumer app.snap",),
+                commands=(again(analysis, "--consumer", "app.snap"),),
                 short="name a snap that runs with it",
             )
         return
     if "growth" in analysis.recommendation.doubts:
         yield NextStep(text="--exact packs with every codec, so the sizes are measured")
     if {"saving", "paying"} & {*analysis.recommendation.doubts}:
-        recorded = "".join(f" {shlex.quote(each)}" for each in analysis.launch_options)
         yield NextStep(
             text="It depends on how fast the device is; a calibrated profile of your "
             "own device decides it for that device",
             commands=(
                 f"sudo compression-advisor calibrate -o {_DEVICE}",
-                f"{again}{recorded} --device {_DEVICE}",
+                again(analysis, "--device", _DEVICE),
             ),
             short="measure your own device",
         )
 
 
-def _record_instead(analysis: Analysis, guessed: Sequence[str], again: str) -> NextStep:
+def again(analysis: Analysis, *more: str) -> str:
+    """Return the command that gave the advice, with options in place of its own."""
+    kept = (
+        word for option in analysis.options if option[0] not in more for word in option
+    )
+    words = map(printable, ("advise", str(analysis.payload.path), *kept, *more))
+    return f"compression-advisor {shlex.join(words)}"
+
+
+def _record_instead(analysis: Analysis, guessed: Sequence[str]) -> NextStep:
     """Return the step that replaces guesses, for a snap or for its consumers."""
     names = [
         each.launch_set.app for each in analysis.launches if each.weight is not None
@@ -187,10 +188,10 @@ def _record_instead(analysis: Analysis, guessed: Sequence[str], again: str) -> N
             commands=tuple(map(record_installed, names)),
             short="record the consumers' launches",
         )
-    named = _named(guessed) if len(analysis.launches) > 1 else ""
+    named = guessed if len(analysis.launches) > 1 else ()
     return NextStep(
         text="A recorded launch in place of the guess may decide it",
-        commands=(f"{again} --record{named}",),
+        commands=(again(analysis, "--record", *_each("--app", named)),),
         short="record a launch",
     )
 
@@ -207,5 +208,6 @@ def _guessed(analysis: Analysis) -> Sequence[str]:
     return [known.app for known in sets if known.files and known.source == "static"]
 
 
-def _named(apps: Iterable[str]) -> str:
-    return "".join(f" --app {shlex.quote(app)}" for app in apps)
+def _each(option: str, values: Iterable[str]) -> Iterator[str]:
+    for value in values:
+        yield from (option, value)

@@ -91,9 +91,10 @@ def undecided(
 
 
 def test_undecided_after_a_recording_says_what_would_decide() -> None:
-    recorded = ("--launch-profile", "my.json")
-    text = full_text(replace(undecided("residency"), launch_options=recorded))
+    options = (("--device", "hdd-laptop"), ("--launch-profile", "my.json"))
+    text = full_text(replace(undecided("residency"), options=options))
     assert "sudo compression-advisor calibrate -o this-machine.yaml" in text
+    assert "--device hdd-laptop" not in text
     named = "--launch-profile my.json --device this-machine.yaml"
     assert named in " ".join(text.split())
     assert "--method residency" not in text

@@ -135,13 +135,14 @@ def test_consumers_have_their_weight_and_the_command_that_records_them() -> None
     assert "compression-advisor record --installed app0 -o app0.json" in text
 
 
-def test_commands_to_copy_name_the_same_base_and_content_snaps() -> None:
-    analysis = stacked()
-    options = ("--base", "core24.snap", "--content", "my gnome.snap")
-    payload = replace(analysis.payload, stack_options=options)
-    recorded = ("--launch-profile", "my.json")
-    changed = replace(analysis, payload=payload, launch_options=recorded)
-    named = "--base core24.snap --content 'my gnome.snap' --launch-profile my.json"
+def test_commands_to_copy_repeat_the_options_of_the_one_that_was_typed() -> None:
+    options = (
+        ("--min-saving", "0.1"),
+        ("--content", "my gnome.snap"),
+        ("--launch-profile", "my.json"),
+    )
+    changed = replace(stacked(), options=options)
+    named = "--min-saving 0.1 --content 'my gnome.snap' --launch-profile my.json"
     assert f"{named} --fix" in answer_text(changed)
 
 
