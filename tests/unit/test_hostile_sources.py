@@ -23,7 +23,7 @@ from snapcraft_compression_advisor.core.scratch import (
     remove_tree,
 )
 from snapcraft_compression_advisor.core.units import MIB
-from snapcraft_compression_advisor.launch.guess.runtimes import electron, gobject, tcl
+from snapcraft_compression_advisor.launch.guess.runtimes import electron, gobject
 from snapcraft_compression_advisor.launch.guess.runtimes.node import (
     MAX_NAMES,
     loads,
@@ -40,7 +40,6 @@ from snapcraft_compression_advisor.launch.guess.runtimes.python.search import (
     LOADED_ENTRY_POINT,
 )
 from snapcraft_compression_advisor.launch.guess.runtimes.script_modules import (
-    LUA,
     PERL,
     RUBY,
 )
@@ -169,9 +168,7 @@ TEXTS = {
         "use ": "a::",
         "  ": " ",
         'require "': "a/",
-        "source ": "a.",
         "{": "a,",
-        "package ifneeded a ": "\\a.",
         "load_entry_point(": "\n",
         "'": "a.b-",
         "<key": " id",
@@ -189,15 +186,11 @@ TEXTS = {
 }
 
 
-LANGUAGES = (PERL, RUBY, LUA)
+LANGUAGES = (PERL, RUBY)
 PATTERNS = [
     pattern
     for pattern in (
-        *(
-            value
-            for module in (electron, gobject, tcl)
-            for value in vars(module).values()
-        ),
+        *(value for module in (electron, gobject) for value in vars(module).values()),
         LOADED_ENTRY_POINT,
         *(each.statement for each in LANGUAGES),
         *(each.search for each in LANGUAGES),

@@ -95,14 +95,6 @@ def test_virtual_machine_and_what_it_starts_with_are_read() -> None:
     assert set(found({**ERLANG_FILES, **other}, "usr/bin/hello")) == set(ERLANG_FILES)
 
 
-def test_modules_are_loaded_when_they_are_called() -> None:
-    candidates = guessed(ERLANG_FILES)
-    assert candidates.blind_spots == (
-        BlindSpot(reason="computed-import", where="usr/bin/hello"),
-    )
-    assert (candidates.kind, candidates.blindness) == ("Erlang", "modules")
-
-
 def test_node_program_reads_what_it_requires() -> None:
     files = {
         "usr/bin/node": make_elf(),
@@ -194,46 +186,6 @@ def test_package_that_exports_no_such_file_is_a_blind_spot(exports: object) -> N
     candidates = node_candidates(b"require('q')", {"exports": exports})
     spot = BlindSpot(reason="unresolved-import", where="app/main.js", what="q")
     assert candidates.blind_spots == (spot,)
-
-
-LUA = {
-    "usr/bin/lua5.4": make_elf(),
-    "usr/bin/love": make_elf(needed=["libSDL2-2.0.so.0"]),
-    "usr/lib/libSDL2-2.0.so.0": make_elf(),
-}
-LUA_MODULES = {
-    "usr/share/lua/5.4/pl/path.lua": b"local lfs = require 'lfs'",
-    "usr/lib/x86_64-linux-gnu/lua/5.4/lfs.so": make_elf(),
-    "usr/share/lua/5.4/other/init.lua": b"x",
-    "usr/share/greet/own.lua": b"require('pl.path')",
-}
-
-
-@pytest.mark.parametrize(
-    ("script", "left"),
-    [
-        (b'local p = require("pl.path")', {"other/init", "own"}),
-        (b"require 'other'", {"path", "lfs", "own"}),
-        (b"package.path = '/usr/share/greet/?.lua'\nrequire'own'", {"other/init"}),
-    ],
-)
-def test_program_reads_the_modules_that_it_requires(
-    script: bytes, left: set[str]
-) -> None:
-    files = {**LUA_MODULES, "usr/bin/hello": b"#!/usr/bin/lua5.4\n" + script}
-    named = set(found({**LUA, **files}, "usr/bin/hello")) - set(LUA)
-    gone = {path for path in files if any(f"{name}." in path for name in left)}
-    assert named == set(files) - gone
-
-
-def test_game_of_love_starts_with_the_main_file_of_its_directory() -> None:
-    files = {
-        **LUA,
-        "usr/share/games/hello/main.lua": b"require 'lib.states'",
-        "usr/share/games/hello/lib/states.lua": b"x",
-    }
-    command = "usr/bin/love $SNAP/usr/share/games/hello"
-    assert set(found(files, command)) == set(files) - {"usr/bin/lua5.4"}
 
 
 GAC = "usr/lib/mono/gac"

@@ -10,7 +10,6 @@ from guesses import found, guessed
 from payloads import MemoryPayload, make_payload
 from snapcraft_compression_advisor.launch.guess import programs
 from snapcraft_compression_advisor.launch.guess.candidates import MAX_FAMILY_FILES
-from snapcraft_compression_advisor.launch.guess.families import UNKNOWN
 from snapcraft_compression_advisor.launch.guess.guess import (
     UNREACHED_SMALL_SHARE,
     static_launch_set,
@@ -23,6 +22,7 @@ from snapcraft_compression_advisor.launch.guess.programs import (
     MAX_PROGRAMS,
     SCRIPT_MAX_BYTES,
 )
+from snapcraft_compression_advisor.launch.guess.runtimes import UNKNOWN
 from snapcraft_compression_advisor.launch.guess.traits import is_data
 from snapcraft_compression_advisor.launch.launch_set import BlindSpot, LaunchSet
 from snapcraft_compression_advisor.payload import linkage
@@ -201,13 +201,15 @@ def test_program_that_is_followed_leaves_none(text: bytes) -> None:
     assert blind_spots(files, "bin/hello") == ()
 
 
-@pytest.mark.parametrize("interpreter", ["wish8.6", "expect", "tclsh", "nodejs"])
+@pytest.mark.parametrize("interpreter", ["python3.12", "perl", "ruby3.1", "nodejs"])
 def test_language_that_is_followed_is_none(interpreter: str) -> None:
     files = {"bin/hello": f"#!/usr/bin/env {interpreter}\n".encode()}
     assert blind_spots(files, "bin/hello") == ()
 
 
-@pytest.mark.parametrize("interpreter", ["befunge", "Rscript"])
+@pytest.mark.parametrize(
+    "interpreter", ["befunge", "Rscript", "wish8.6", "expect", "lua5.4", "escript"]
+)
 def test_language_that_is_not_followed_is_one(interpreter: str) -> None:
     files = {"bin/hello": f"#!/usr/bin/env {interpreter}\n".encode()}
     assert blind_spots(files, "bin/hello") == (

@@ -26,7 +26,6 @@ from .families import (
     OTHER_WINDOW,
     PROGRAM,
     TOOLKIT,
-    UNKNOWN,
     UNREACHED_PROGRAM,
     WINDOW_SYSTEM,
     FamilyFiles,
@@ -34,7 +33,7 @@ from .families import (
     opens_windows,
 )
 from .programs import find_programs
-from .runtimes import RUNTIMES
+from .runtimes import RUNTIMES, UNKNOWN
 from .runtimes.runtime import StartedApp, Trigger
 from .snap_paths import SnapPaths, content_snaps, supplier_elsewhere
 from .traits import is_data, opengl_way, own_files, program_traits, starts_others

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from ...core.files import read_table
 from ...squashfs.entry import EntryKind
-from .runtimes import RUNTIMES
+from .runtimes import RUNTIMES, UNKNOWN
 from .traits import TRAITS
 
 if TYPE_CHECKING:
@@ -179,7 +179,6 @@ _RUNTIME_KINDS = tuple((each.kind, each.mapped) for each in reversed(RUNTIMES))
 PROGRAM = "plain program"
 OTHER_WINDOW = "other program with windows"
 UNREACHED_PROGRAM = "program behind a launcher that isn't followed"
-UNKNOWN = "script in a language that isn't followed"
 
 
 def application_kind(

@@ -146,11 +146,11 @@ class _Walk:
             name, Unresolved(name=name, needed_by=needed_by, supplier=supplier)
         )
 
-    def _start_if_shipped(self, word: str) -> bool:
+    def _start_if_shipped(self, word: str) -> Entry | None:
         entry = self._paths.shipped(word)
         if entry is not None:
             self._add(entry)
-        return entry is not None
+        return entry
 
     def _add(self, entry: Entry, *, named: str = "", given: Sequence[str] = ()) -> None:
         if entry.path not in self._calls:
@@ -351,21 +351,27 @@ class _Walk:
                 self._add(entry)
             elif self._elsewhere != "missing":  # the base may have it
                 self._miss(words[0], needed_by, self._elsewhere)
-        self._start_arguments(invocation, runtime.main_file)
+        named = self._start_arguments(invocation, runtime.main_file)
+        if named and not runtime.loader:
+            self.found.followed = False
+            self._blind("unfollowed-runtime", named.path, posixpath.basename(words[0]))
         return True
 
-    def _start_arguments(self, invocation: Invocation, main_file: str) -> None:
-        """Start what the arguments of an interpreter name."""
+    def _start_arguments(self, invocation: Invocation, main_file: str) -> Entry | None:
+        """Start what the arguments of an interpreter name, and return the first."""
         words = invocation.words
         for option, value in itertools.pairwise(words):
             if option in _MODULE_PATHS:  # of Java: directories of archives
                 for place in itertools.chain(*map(invocation.places, value.split(":"))):
                     self._add_all(self._paths.matching(f"{place}/*"))
+        first = None
         for word in words[1:]:
             if not word.startswith("-"):
                 places = invocation.places(word)
                 mains = [posixpath.join(each, main_file) for each in places]
-                any(map(self._start_if_shipped, (*places, *mains)))
+                found = map(self._start_if_shipped, (*places, *mains))
+                first = first or next(filter(None, found), None)
+        return first
 
     def _program(self, word: str, script: Entry, values: Values) -> Entry | None:
         """Return the program that a command's word names."""

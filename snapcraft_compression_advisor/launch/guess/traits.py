@@ -37,7 +37,16 @@ _FOLDER = re.compile(
 _STEM = re.compile(r"(?P<stem>[A-Za-z][A-Za-z_]*?)[-_.\d]*(?:bin)?")
 _APPLICATION_ID = re.compile(r"[a-z]\w*(?:\.[\w-]+)+\.(?P<name>[A-Za-z][\w-]*)")
 _COMMON = frozenset(
-    ("", "env", "bash", "sh", "dash", "icons", *(each.interpreter for each in RUNTIMES))
+    (
+        "",
+        "env",
+        "bash",
+        "sh",
+        "dash",
+        "icons",
+        "lua",
+        *(each.interpreter for each in RUNTIMES),
+    )
 )
 _CODE = (".so", ".oct", ".node", ".jar")
 _KINDS = {

@@ -8,6 +8,8 @@ import re
 
 from .runtime import Runtime
 
+UNKNOWN = "script in a language that isn't followed"
+
 RUNTIMES = (
     Runtime(
         kind="Python",
@@ -45,18 +47,9 @@ RUNTIMES = (
         tells_all=True,
     ),
     Runtime(
-        kind="Tcl",
-        mapped=r"(?:tclsh|wish|expect|itclsh|itkwish)[\d.]*",
-        loader="tcl:loads",
-        by_files=True,
-        interpreter="tclsh",
-    ),
-    Runtime(
-        kind="Lua",
-        mapped=r"lua(?:jit)?(?:-?\d[\d.]*)?|love(?:-?\d[\d.]*)?|liblove\S*\.so\S*",
-        loader="script_modules:LUA.loads",
-        by_files=True,
-        interpreter="lua",
+        kind=UNKNOWN,
+        mapped=r"(?:tclsh|wish|expect|lua(?:jit)?|love|escript|erl|erlexec|iex|elixir)"
+        r"(?:-?\d[\d.]*)?",
         main_file="main.lua",
     ),
     Runtime(
@@ -78,13 +71,6 @@ RUNTIMES = (
         loader="machines:dotnet",
         by_files=True,
         interpreter="mono",
-    ),
-    Runtime(
-        kind="Erlang",
-        mapped=r"escript|erl|erlexec|iex|elixir",
-        loader="machines:erlang",
-        by_files=True,
-        interpreter="escript",
     ),
     Runtime(
         kind="Node",

@@ -1,4 +1,4 @@
-"""What virtual machines and hosts of plug-ins load: .NET, Mono, Java, Erlang, VLC.
+"""What virtual machines and hosts of plug-ins load: .NET, Mono, Java, VLC.
 
 A .NET assembly's metadata holds the names of those that it refers to as texts that a
 NUL ends (ECMA-335 II.24.2.3); so do those of the native libraries that it calls.
@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from ....core.units import MIB
 from ....squashfs.entry import EntryKind
-from ...launch_set import BlindSpot
 from .runtime import Loaded
 
 if TYPE_CHECKING:
@@ -51,12 +50,6 @@ def java(app: StartedApp) -> Iterator[Loaded]:
         modules = app.paths.file(f"{root}/lib/modules")
         if modules is not None and modules.size_bytes < LINKED_MAX_BYTES:
             yield Loaded(entry=modules, way="java-linked-modules")
-
-
-def erlang(app: StartedApp) -> Iterator[BlindSpot]:
-    """Yield scripts: a module is loaded when one of its functions is first called."""
-    for script in app.scripts("escript", ".escript"):
-        yield BlindSpot(reason="computed-import", where=script.path)
 
 
 def vlc(app: StartedApp) -> Iterator[Loaded]:

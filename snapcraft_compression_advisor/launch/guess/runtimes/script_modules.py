@@ -1,4 +1,4 @@
-"""What scripts in Perl, Ruby and Lua load by name from their language's directories."""
+"""What scripts in Perl and Ruby load by name from their language's directories."""
 
 from __future__ import annotations
 
@@ -40,8 +40,6 @@ class Language:
     :param folders: where it searches.
     :param suffixes: of files.
     :param startup: what the interpreter loads before the program.
-    :param separator: of the parts of a module's name, a directory each.
-    :param beside: whether modules are searched beside the program, too.
     :param native: the library of a module's code in C, with its ``{path}`` and the
         ``{last}`` part of that.
     :param search: gives a ``path`` that a program adds to where it searches.
@@ -61,8 +59,6 @@ class Language:
     folders: re.Pattern[str]
     suffixes: tuple[str, ...]
     startup: tuple[str, ...] = ()
-    separator: str = "::"
-    beside: bool = False
     native: str = ""
     search: re.Pattern[bytes] | None = None
     variable: str = ""
@@ -150,25 +146,6 @@ RUBY = Language(
     startup=("rubygems", "did_you_mean", "error_highlight", "monitor"),
 )
 
-LUA = Language(
-    interpreter="lua",
-    suffix=".lua",
-    statement=re.compile(
-        rb"^(?P<later>[ \t]+(?=\S))?[^\n]*?"
-        rb"\brequire[ \t(]*[\"'](?P<name>[\w./-]+)[\"'](?P<near>)",
-        re.MULTILINE,
-    ),
-    folders=re.compile(r"(?:.*/)?(?:lib|share)/(?:[^/]+-linux-gnu\w*/)?lua/5\.\d"),
-    suffixes=(".lua", "/init.lua", ".so"),
-    separator=".",
-    beside=True,
-    search=re.compile(rb"\bpackage\.path\s*=[^\"'\n]*[\"'](?P<path>[^\"'\n?;]+)/\?"),
-    computed=re.compile(
-        rb"^(?:local[ \t]+\w+[ \t]*=[ \t]*)?require[ \t(]+[a-zA-Z_]", re.MULTILINE
-    ),
-)
-"""Of games of LÖVE, too."""
-
 
 class _Search:
     """Finds what scripts of one language load."""
@@ -209,8 +186,6 @@ class _Search:
                 # A program's main module has its name.
                 main = _stem(script.path) in stems and folder in self._folders
                 own = script.path in started or main
-                if own and self._language.beside:
-                    self._folders.insert(0, folder)
                 wanted.extend(self._names(script, own=own))
             for name, folder in wanted:
                 entry = self._find(name, folder)
@@ -250,7 +225,7 @@ class _Search:
             if name is None:
                 self._note_computed(script.path)
             elif name:
-                yield name.replace(self._language.separator, "/"), folder
+                yield name.replace("::", "/"), folder
 
     def _note(self, source: bytes, path: str, *, own: bool) -> None:
         """Note what a source tells beyond names."""
