@@ -26,19 +26,18 @@ ROOM_LINES = {
     "diff": 1_015,
     "preflight": 660,
     "trim": 1_210,
-    "prefetch": 450,
     "lint": 3_310,
-    "capture": 6_455,
-    "report": 5_430,
+    "capture": 6_340,
+    "report": 5_265,
     "fleet": 2_300,
-    "cli": 3_595,
+    "cli": 3_505,
     "host": 1_940,
 }
 """Of the package's rooms, without those inside that have a limit of their own."""
 
 TREES = {
-    PACKAGE: (50_395, 254),
-    "tests": (41_935, 192),
+    PACKAGE: (49_580, 249),
+    "tests": (41_530, 190),
     "study": (11_290, 63),
     "benchmarks": (2_350, 16),
 }

@@ -52,7 +52,6 @@ THE_MACHINE = frozenset(
         "measure_command",
         "measure_rounds",
         "never_damaged",
-        "prefetch_command",
         "real_application",
         "real_mounts",
         "record",

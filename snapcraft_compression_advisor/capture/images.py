@@ -95,17 +95,16 @@ def _mount_refusal(image: Path) -> str | None:
 
 
 @contextmanager
-def payload_copy(payload: Payload, scratch: Path | None) -> Iterator[Path]:
+def payload_copy(payload: Payload) -> Iterator[Path]:
     """Give a directory with a payload's files; removed at the end.
 
     Its files are hard links if that is possible: one that is to be changed is
     unlinked first.
 
-    :param scratch: where it goes; the system's temporary directory by default.
     :raises AdvisorError: if there is no room.
     """
     advice = "Set TMPDIR to a directory on a larger disk."
-    with scratch_directory(scratch, resolution=advice) as folder:
+    with scratch_directory(resolution=advice) as folder:
         tree = folder / "prime"
         if payload.kind == "snap":
             mksquashfs.unpack(payload.path, tree)

@@ -7,21 +7,17 @@ import platform
 import resource
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeVar
 
 from ..codecs import CODECS
-from ..launch.launch_set import LaunchFile
 from ..payload.source import Payload
 from ..trial.result import Progress
 from .images import packed_images
 from .mount import Mount, mount_point, mounted
-from .page_cache import Storage, drop_caches, drop_file_cache, replay, storage_of
+from .page_cache import Storage, drop_caches, storage_of
 from .samples import RunTime, Sample
-from .snap_environment import launch_home
-from .start import Command, LaunchRequest, time_launch
 
 Launch = Callable[[Mount], RunTime]
 """Launches once from a mount, or does as if, and returns what that took."""
@@ -84,20 +80,33 @@ def measure(  # noqa: PLR0913 # keywords: how
     :raises AdvisorError: if an image can't be made, or a launch fails.
     """
     drop_caches()  # refused before minutes of packing
-    with packed_images(payload, codecs, scratch=None, progress=progress) as images:
-        turns = _take_turns(
-            {codec: (path, launch_once) for codec, path in images.paths.items()},
-            rounds=runs,
-            make_cold=lambda _: drop_caches(),
-            warm_up=method == "launch",
-            progress=progress,
-        )
+    cold: dict[str, list[RunTime]] = defaultdict(list)
+    warm: dict[str, list[RunTime]] = defaultdict(list)
+    with (
+        packed_images(payload, codecs, scratch=None, progress=progress) as images,
+        mount_point() as root,
+    ):
+        # All at one place, since applications keep paths in caches of their own.
+        image = next(iter(images.paths.values()))
+        with mounted(image, at=root) as mount:
+            if method == "launch":
+                progress("Launching once without measuring")
+                launch_once(mount)
+            drop_caches()
+            storage, read_ahead_kb = storage_of(image), mount.read_ahead_kb
+        for number, order in enumerate(in_turns(tuple(images.paths), runs), start=1):
+            for codec in order:
+                progress(f"Launching: {codec} (round {number} of {runs})")
+                with mounted(images.paths[codec], at=root) as mount:
+                    drop_caches()
+                    cold[codec].append(launch_once(mount))
+                    warm[codec].append(launch_once(mount))
         measured = {
             codec: CodecMeasurement(
                 codec=codec,
                 image_bytes=path.stat().st_size,
-                cold_s=turns.cold_s[codec],
-                warm_s=turns.warm_s[codec],
+                cold_s=Sample.of_runs(cold[codec]),
+                warm_s=Sample.of_runs(warm[codec]),
             )
             for codec, path in images.paths.items()
         }
@@ -105,119 +114,11 @@ def measure(  # noqa: PLR0913 # keywords: how
         codecs=measured,
         unavailable=images.unavailable,
         method=method,
-        storage=turns.storage,
-        read_ahead_kb=turns.read_ahead_kb,
+        storage=storage,
+        read_ahead_kb=read_ahead_kb,
         runs=runs,
         kernel=platform.release(),
         processor=processor_name(),
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Variant:
-    """A way to launch: the image that is mounted, the command that is started."""
-
-    image: Path
-    command: Command
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Turns:
-    """Launches of each variant, in the order of the rounds.
-
-    :param cold_s: with nothing of the image cached.
-    :param warm_s: right after those.
-    :param processors: that the launches could use.
-    """
-
-    cold_s: Mapping[str, Sample]
-    warm_s: Mapping[str, Sample]
-    storage: Storage
-    read_ahead_kb: int | None
-    processors: int
-
-
-def launch_in_turns(
-    variants: Mapping[str, Variant],
-    request: LaunchRequest,
-    *,
-    rounds: int,
-    progress: Progress,
-    warmed: Sequence[LaunchFile] = (),
-) -> Turns:
-    """Launch an app in every way in every round.
-
-    Before a cold launch the image's own pages are dropped, but no other caches of the
-    system: what belongs to the machine and to the base is warm in all of them, as it is
-    if other snaps run.
-
-    :param request: what ends a launch, and after how long it has failed.
-    :param warmed: files that are also read before a warm launch: the end of a launch
-        ends what reads ahead of it, too.
-    :raises AdvisorError: if an image can't be mounted, or a launch fails.
-    """
-
-    def launched(request: LaunchRequest, mount: Mount) -> RunTime:
-        return time_launch(request, mount.root, home)
-
-    with launch_home() as home:
-        return _take_turns(
-            {
-                name: (
-                    each.image,
-                    partial(launched, replace(request, command=each.command)),
-                )
-                for name, each in variants.items()
-            },
-            rounds=rounds,
-            make_cold=drop_file_cache,
-            warm_up=True,
-            warmed=warmed,
-            progress=progress,
-        )
-
-
-def _take_turns(  # noqa: PLR0913 # keywords: what, how often, what is done between
-    launches: Mapping[str, tuple[Path, Launch]],
-    *,
-    rounds: int,
-    make_cold: Callable[[Path], None],
-    warm_up: bool,
-    progress: Progress,
-    warmed: Sequence[LaunchFile] = (),
-) -> Turns:
-    """Launch cold and warm from each image in every round.
-
-    Each cold launch has a mount of its own: the kernel keeps some blocks of a mount if
-    no dropping of caches reaches them. All are mounted at the same place, since
-    applications keep paths in caches of their own.
-    """
-    cold: dict[str, list[RunTime]] = defaultdict(list)
-    warm: dict[str, list[RunTime]] = defaultdict(list)
-    image, launch_once = next(iter(launches.values()))
-    with mount_point() as root:
-        if warm_up:
-            progress("Launching once without measuring")
-            with mounted(image, at=root) as mount:
-                launch_once(mount)
-        with mounted(image, at=root) as mount:
-            make_cold(image)
-            storage, read_ahead_kb = storage_of(image), mount.read_ahead_kb
-        for number, order in enumerate(in_turns(tuple(launches), rounds), start=1):
-            for name in order:
-                progress(f"Launching: {name} (round {number} of {rounds})")
-                image, launch_once = launches[name]
-                with mounted(image, at=root) as mount:
-                    make_cold(image)
-                    cold[name].append(launch_once(mount))
-                    replay(root, warmed)
-                    warm[name].append(launch_once(mount))
-    return Turns(
-        cold_s={name: Sample.of_runs(cold[name]) for name in launches},
-        warm_s={name: Sample.of_runs(warm[name]) for name in launches},
-        storage=storage,
-        read_ahead_kb=read_ahead_kb,
-        processors=len(os.sched_getaffinity(0)),
     )
 
 

@@ -38,7 +38,6 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "refresh": ("builds", "Estimate what users download with a new build"),
     "rule": ("listings", "Explain a rule of 'lint', or list all"),
     "launch-set": ("launch_set", "Guess from a snap's files what a start reads"),
-    "prefetch": ("launch_set", "Make a program that reads ahead what a start reads"),
     "schema": ("listings", "Print the JSON Schema of a file"),
     "set": ("edits", "Set the compression in a project's snapcraft.yaml"),
 }
@@ -46,7 +45,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
 
 FIRST = 5
 """Number of commands at the beginning of the program's help."""
-UNCOMMON = frozenset({"launch-set", "prefetch", "schema", "set"})
+UNCOMMON = frozenset({"launch-set", "schema", "set"})
 """Only the list of all commands has these."""
 
 WORD_OPTION = "--command-word"

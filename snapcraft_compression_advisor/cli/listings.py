@@ -124,7 +124,7 @@ SCHEMAS: Mapping[str, tuple[str, str]] = {
     ),
     **{
         name: (f"'{name} --format json'", name)
-        for name in ("diff", "lint", "measure", "prefetch", "refresh")
+        for name in ("diff", "lint", "measure", "refresh")
     },
     "report": ("'advise --format json'", "report"),
     "trim": ("'trim --format json'", "trim"),

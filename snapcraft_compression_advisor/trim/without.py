@@ -59,7 +59,7 @@ def seeing(
         def directory(other: Payload) -> Path:
             if other.kind == "prime":
                 return other.path.absolute()
-            return until.enter_context(payload_copy(other, None))
+            return until.enter_context(payload_copy(other))
 
         machine, contents = starts.within.machine, {}
         for layer in layers_of(surroundings.stack_of(payload))[1:]:
@@ -76,7 +76,7 @@ def seeing(
 def without(payload: Payload, groups: Sequence[TrimGroup]) -> Iterator[Payload]:
     """Give a copy of a payload without some files, and without emptied directories."""
     gone = {path for group in groups for path in group.files}
-    with payload_copy(payload, None) as tree:
+    with payload_copy(payload) as tree:
         for path in gone:
             (tree / path).unlink()
         emptied = emptied_directories(

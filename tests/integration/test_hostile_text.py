@@ -162,7 +162,6 @@ GOOD = {
 """What is there for an argument, by its name or its value's."""
 REQUIRED = {
     **STOPPED,
-    "prefetch": ["--launch-profile={root}/profile.json"],
     "set": ["--compression=lzo"],
     "fleet": ["--output={root}/dataset", "--processes=1"],
     "fleet report": ["--output={root}/page.html"],

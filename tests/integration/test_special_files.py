@@ -31,7 +31,6 @@ REQUIRED = {
     "fleet": ["--output=data", "--processes=1"],
     "fleet report": ["--output=page.md"],
     "measure": ["--app=none"],
-    "prefetch": ["--launch-profile=fifo"],
     "record": ["--app=none"],
     "set": ["--compression=lzo"],
 }

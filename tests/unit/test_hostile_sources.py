@@ -135,7 +135,10 @@ def test_listing_a_deep_tree_doesnt_recurse(memory: Path) -> None:
     ]
 
 
-def test_a_deep_payload_is_copied_with_its_modes_and_links(memory: Path) -> None:
+def test_a_deep_payload_is_copied_with_its_modes_and_links(
+    memory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(memory))
     prime = make_deep(memory / "prime", WITHIN_PATH_MAX)
     (prime / "meta").mkdir(mode=0o711)
     (prime / "meta/snap.yaml").write_text("name: deep\n")
@@ -143,7 +146,7 @@ def test_a_deep_payload_is_copied_with_its_modes_and_links(memory: Path) -> None
     (prime / "a").chmod(0o555)
     with (
         open_payload(prime) as payload,
-        payload_copy(payload, memory) as copy,
+        payload_copy(payload) as copy,
         open_payload(copy) as copied,
     ):
         assert without_times(copied) == without_times(payload)
