@@ -27,8 +27,8 @@ ROOM_LINES = {
     "preflight": 660,
     "trim": 1_210,
     "lint": 3_310,
-    "capture": 6_340,
-    "report": 5_255,
+    "capture": 6_285,
+    "report": 5_215,
     "fleet": 2_300,
     "cli": 3_500,
     "host": 1_940,
@@ -36,8 +36,8 @@ ROOM_LINES = {
 """Of the package's rooms, without those inside that have a limit of their own."""
 
 TREES = {
-    PACKAGE: (49_270, 248),
-    "tests": (41_410, 190),
+    PACKAGE: (48_815, 247),
+    "tests": (41_030, 189),
     "study": (11_290, 63),
     "benchmarks": (2_350, 16),
 }
