@@ -17,7 +17,7 @@ from ..launch.profile import read_profile
 from ..launches import Surroundings
 from ..payload.source import Payload, open_payload
 from ..refresh.estimate import check_names
-from ..refresh.refresh import Refresh, compare_refresh
+from ..refresh.refresh import Refresh, compare_refresh, measure_refresh
 from ..refresh.xdelta3 import check_xdelta3
 from ..report.diff import diff_json, diff_page
 from ..report.refresh import refresh_json, refresh_page
@@ -94,7 +94,7 @@ class RefreshCommand(Command):
         "one of the two deltas that snapd knows, with xz and with lzo. Name the files "
         "that make the deltas large.\n\n"
         "xdelta3 makes the deltas, as snapd has it do. A codec that the builds aren't "
-        "packed with is estimated as if both were.\n\n"
+        "packed with is estimated as if both were, unless --exact is given.\n\n"
         "A month of such refreshes and of cold launches compares xz and lzo, by "
         "'refresh' of compression-advisor.yaml, or by one refresh and 20 launches."
     )
@@ -109,6 +109,8 @@ class RefreshCommand(Command):
             choices=COMPRESSORS,
         ),
         **POLICY_ARGUMENTS,
+        "--exact": "pack both builds with each codec, and the new image again as a "
+        "device does after a snap-aware delta; compare the two byte for byte",
         **output_arguments(),
         **REPORT,
     }
@@ -131,6 +133,8 @@ class RefreshCommand(Command):
                 trial=analysis.trial if analysis else None,
                 progress=emit.progress,
             )
+            if parsed_args.exact:
+                refresh = measure_refresh(refresh, progress=emit.progress)
             month = _month(refresh, analysis, loaded)
             page, document = refresh_page(refresh, month), refresh_json(refresh, month)
         write_page(page, parsed_args, document)

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 from ..core.errors import ToolError
+from ..core.scratch import scratch_directory
 from ..core.units import Interval
 from ..payload.source import Payload, SnapPayload
+from ..trial.exact import pack_with
 from ..trial.result import Progress, TrialResult
 from ..trial.sampled import run_sampled_trial
 from .changes import FileChange, find_changes
-from .delta import PLAIN, Choice, DeltaFormat, DeltaSize, choices
+from .delta import PLAIN, SNAP_AWARE, Choice, DeltaFormat, DeltaSize, choices
 from .estimate import DeltaMaker, refusal
+from .xdelta3 import Rebuild, make_plain_delta, rebuild
 
 _SAME = "Both builds are the same: a device that has the old one downloads nothing"
 
@@ -26,6 +30,8 @@ class CodecRefresh:
     :param deltas: by format, without one that snapd refuses.
     :param refusal: why there is no snap-aware delta.
     :param what_if: whether either build isn't packed with this codec.
+    :param rebuild: whether the snap-aware delta gives the new image again; ``None``
+        if that wasn't tried.
     """
 
     codec: str
@@ -34,6 +40,7 @@ class CodecRefresh:
     deltas: Mapping[DeltaFormat, DeltaSize]
     refusal: str | None
     what_if: bool
+    rebuild: Rebuild | None = None
 
     @property
     def choices(self) -> Sequence[Choice]:
@@ -152,3 +159,64 @@ def oddities(old: Payload, new: Payload, *, changed: bool) -> Iterator[str]:
         )
     if not changed:
         yield "The contents of all files are the same in both builds"
+
+
+def measure_refresh(refresh: Refresh, *, progress: Progress) -> Refresh:
+    """Pack both builds with each codec, and make the plain deltas of the images.
+
+    The snap-aware delta is known already; the new image is packed again as a device
+    does after it. Images are written to a temporary directory (``TMPDIR``).
+
+    :returns: the refresh with measured sizes.
+    :raises ToolError: if xdelta3 or squashfs-tools are missing or fail.
+    :raises StorageError: if the disk is too small.
+    """
+    raw_bytes = [each.inventory.raw_bytes for each in (refresh.old, refresh.new)]
+    codecs = {}
+    for name, codec in refresh.codecs.items():
+        with scratch_directory(
+            resolution="Set TMPDIR to a directory on a larger disk that you can "
+            "write to.",
+            # Both images, unpacked, the contents and the image packed again.
+            needed_bytes=2 * sum(raw_bytes) + 2 * max(raw_bytes),
+            needs="making deltas needs up to",
+        ) as scratch:
+            codecs[name] = _measured(refresh, codec, scratch, progress)
+    return replace(refresh, codecs=codecs)
+
+
+def _measured(
+    refresh: Refresh, codec: CodecRefresh, scratch: Path, progress: Progress
+) -> CodecRefresh:
+    images = []
+    for name, payload in (("old", refresh.old), ("new", refresh.new)):
+        (scratch / name).mkdir()
+        images.append(_image_of(payload, codec.codec, scratch / name, progress))
+    old, new = images
+    deltas = dict(codec.deltas)
+    if refresh.is_needed:
+        progress(f"Making the plain delta with {codec.codec}")
+        size = Interval.exactly(make_plain_delta(old, new, scratch / "delta"))
+        deltas[PLAIN] = replace(deltas[PLAIN], size_bytes=size)
+    rebuilt = None
+    if SNAP_AWARE in deltas:
+        progress(f"Packing the new image again as a device does with {codec.codec}")
+        rebuilt = rebuild(new, scratch)
+    return replace(
+        codec,
+        full_bytes=Interval.exactly(new.stat().st_size),
+        full_measured=True,
+        rebuild=rebuilt,
+        deltas=deltas,
+    )
+
+
+def _image_of(payload: Payload, codec: str, scratch: Path, progress: Progress) -> Path:
+    """Return a payload's image with a codec: its own, or one packed in a directory."""
+    if payload.packed_with == codec:
+        return payload.path
+    ((_, image),) = pack_with((codec,), payload, scratch, progress)
+    if image is None:
+        message = f"mksquashfs can't pack with {codec}"
+        raise ToolError(message, resolution="Choose another codec with --codec.")
+    return image

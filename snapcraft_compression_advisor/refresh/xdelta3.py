@@ -1,7 +1,7 @@
-"""Deltas made as snapd makes them.
+"""Deltas made as snapd makes them, and images packed as snapd packs them again.
 
 The commands and their options are those of ``snap/squashfs/delta.go`` of snapd (commit
-bee548f): ``generatePlainXdelta3Delta``, ``generateXdelta3Delta``.
+bee548f): ``generatePlainXdelta3Delta``, ``generateXdelta3Delta``, ``applySnapDelta``.
 """
 
 from __future__ import annotations
@@ -13,16 +13,20 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 from typing import IO
 
 from ..core.child import run_child
 from ..core.errors import ToolError
+from ..core.files import first_difference
 from ..core.units import MIB
 from ..payload.inventory import Entry
 from ..payload.source import Payload
-from ..squashfs.entry import EntryKind
+from ..squashfs.entry import MINIMUM_IMAGE_BYTES, EntryKind
+from ..squashfs.image import Image
+from ..squashfs.mksquashfs import mksquashfs_version, run_tool
 
 _ENCODE = ("-7", "-e", "-f", "-A", "-s")
 HEADER_BYTES = 32
@@ -30,12 +34,31 @@ HEADER_BYTES = 32
 COPY_BYTES = 3
 """What a copy takes beside a byte that isn't copied: its code and its address, after
 xdelta3 has compressed them. It only shares a delta among files."""
+_OPTIONS = (
+    (4, True, "-no-fragments"),
+    (6, False, "-no-duplicates"),
+    (7, True, "-exports"),
+    (9, True, "-no-xattrs"),
+)
+"""The superblock's flags by bit, and which option of mksquashfs snapd makes of each
+(``superBlockFlagsToMksquashfsArgs``)."""
 
 _KINDS = {EntryKind.DIRECTORY: "D", EntryKind.FILE: "R", EntryKind.SYMLINK: "S"}
 _READ_BYTES = MIB
 
 Place = tuple[int, str]
 """Where a file begins in what a delta makes, and its path; empty for no file."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rebuild:
+    """Whether a device that applies a snap-aware delta gets the new image again.
+
+    :param reason: why it doesn't.
+    """
+
+    equal: bool
+    reason: str | None = None
 
 
 def check_xdelta3() -> None:
@@ -188,3 +211,42 @@ def _instructions(delta: Path) -> Iterator[tuple[int, float]]:
             if len(fields) >= 4 and fields[0].isdigit():  # noqa: PLR2004 # as above
                 added = fields[2] == b"ADD"
                 yield int(fields[0]), int(fields[3]) if added else COPY_BYTES
+
+
+def rebuild(image: Path, scratch: Path) -> Rebuild:
+    """Pack an image again as a device does after a snap-aware delta, and compare.
+
+    xdelta3 gives the device the contents that the image unpacks to.
+
+    :param scratch: directory for the contents and the second image.
+    """
+    stream, again = scratch / "contents", scratch / "rebuilt"
+    unpack = ("unsquashfs", "-no-progress", "-pf", str(stream), str(image))
+    pack = ("mksquashfs", "-", str(again), "-pf", str(stream), "-noappend", "-quiet")
+    with Image.open(image) as opened:
+        options = _pack_options(opened)
+    try:
+        for command in (unpack, (*pack, *options)):
+            run_tool(command)
+    except ToolError as error:
+        return Rebuild(equal=False, reason=f"it could not be packed: {error}")
+    if again.stat().st_size < MINIMUM_IMAGE_BYTES:
+        os.truncate(again, MINIMUM_IMAGE_BYTES)
+    place = first_difference(image, again)
+    if place is None:
+        return Rebuild(equal=True)
+    tool = f"mksquashfs {mksquashfs_version()}"
+    return Rebuild(
+        equal=False, reason=f"{tool} packs it differently from byte {place:,} on"
+    )
+
+
+def _pack_options(image: Image) -> tuple[str, ...]:
+    """Return the values that snapd reads of the delta's header: codec, flags, time."""
+    block = image.superblock
+    flags = [
+        option
+        for bit, wanted, option in _OPTIONS
+        if bool(block.flags >> bit & 1) is wanted
+    ]
+    return ("-comp", block.codec, *flags, "-mkfs-time", str(block.modified_s))

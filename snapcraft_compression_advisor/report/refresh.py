@@ -159,9 +159,16 @@ def _sizes(codecs: list[CodecRefresh]) -> Iterator[tuple[Cell, ...]]:
 
 
 def _known(codec: CodecRefresh) -> Iterator[str]:
-    """Yield what a device takes, and why."""
+    """Yield what a device takes, why, and whether the delta gives the image again."""
     for choice in codec.choices:
         yield f"With {codec.codec}, {_choice_text(choice, codec)}."
+    if codec.rebuild and codec.rebuild.equal:
+        yield f"With {codec.codec}, the snap-aware delta gives the new image again."
+    elif codec.rebuild:
+        yield (
+            f"With {codec.codec}, the snap-aware delta gives another image: "
+            f"{codec.rebuild.reason}. A device would then download the whole image too."
+        )
 
 
 def _choice_text(choice: Choice, codec: CodecRefresh) -> str:
@@ -267,7 +274,7 @@ def refresh_json(refresh: Refresh, month: Month | None = None) -> str:
 def _codec(codec: CodecRefresh) -> Part:
     return part(
         codec,
-        "full_bytes full_measured what_if refusal",
+        "full_bytes full_measured what_if refusal rebuild",
         deltas={
             name: {"bytes": each.size_bytes, "origin": _origin(each.size_bytes)}
             for name, each in codec.deltas.items()

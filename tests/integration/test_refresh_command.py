@@ -82,10 +82,15 @@ def test_month_is_by_the_policy(primes: tuple[Path, Path], tmp_path: Path) -> No
     assert (month["assumed"], month["refreshes"], month["deltas"]) == (False, 3, "none")
 
 
-def test_deltas_of_two_images_are_measured(snaps: tuple[Path, Path]) -> None:
+def test_exact_packs_and_applies(snaps: tuple[Path, Path]) -> None:
     made = refresh(*snaps, "--codec", "xz")["codecs"]["xz"]
-    assert made["full_bytes"]["mid"] == snaps[1].stat().st_size
-    assert {each["origin"] for each in made["deltas"].values()} == {"measured"}
+    exact = refresh(*snaps, "--codec", "xz", "--exact")["codecs"]["xz"]
+    assert exact["full_bytes"]["mid"] == snaps[1].stat().st_size
+    for name, delta in exact["deltas"].items():
+        assert delta["origin"] == made["deltas"][name]["origin"] == "measured"
+        found = made["deltas"][name]["bytes"]["mid"]
+        assert delta["bytes"]["mid"] == pytest.approx(found, abs=64)
+    assert exact["rebuild"] == {"equal": True, "reason": None}
 
 
 def test_refresh_to_the_same_snap_downloads_nothing_with_any_codec(
@@ -93,14 +98,15 @@ def test_refresh_to_the_same_snap_downloads_nothing_with_any_codec(
 ) -> None:
     old = snaps[0]
     again = shutil.copy(old, old.with_name("again.snap"))
-    document = refresh(old, again)
-    sizes = [
-        delta["bytes"]["mid"]
-        for codec in document["codecs"].values()
-        for delta in codec["deltas"].values()
-    ]
-    assert sizes == [0.0] * 4
-    assert not document["files"]
+    for options in ((), ("--exact",)):
+        document = refresh(old, again, *options)
+        sizes = [
+            delta["bytes"]["mid"]
+            for codec in document["codecs"].values()
+            for delta in codec["deltas"].values()
+        ]
+        assert sizes == [0.0] * 4
+        assert not document["files"]
 
 
 def test_builds_of_different_snaps_are_refused(primes: tuple[Path, Path]) -> None:

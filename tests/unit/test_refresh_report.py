@@ -41,7 +41,7 @@ from snapcraft_compression_advisor.refresh.refresh import (
     Refresh,
     oddities,
 )
-from snapcraft_compression_advisor.refresh.xdelta3 import Stream
+from snapcraft_compression_advisor.refresh.xdelta3 import Rebuild, Stream
 from snapcraft_compression_advisor.report.document import schema_text
 from snapcraft_compression_advisor.report.lines import FILE_STYLE
 from snapcraft_compression_advisor.report.markdown_printer import print_markdown
@@ -257,6 +257,23 @@ def test_refused_delta_says_why(refresh: Refresh) -> None:
     text = full_text(replace(refresh, codecs={"xz": refused}))
     assert "xz: snap-aware delta snapd makes none" in text
     assert "2.0 MB (1.0\N{EN DASH}3.0 MB): it has options." in text
+
+
+@pytest.mark.parametrize(
+    ("rebuild", "said"),
+    [
+        (Rebuild(equal=True), "the snap-aware delta gives the new image again."),
+        (Rebuild(equal=False, reason="byte 5"), "gives another image: byte 5."),
+    ],
+)
+def test_rebuilt_image_is_in_each_report(
+    refresh: Refresh, rebuild: Rebuild, said: str
+) -> None:
+    codec = replace(refresh.codecs["xz"], rebuild=rebuild)
+    rebuilt = replace(refresh, codecs={"xz": codec})
+    assert said in full_text(rebuilt)
+    document = json.loads(refresh_json(rebuilt))
+    assert document["codecs"]["xz"]["rebuild"]["equal"] is rebuild.equal
 
 
 def make_month() -> Month:
