@@ -23,7 +23,7 @@ from snapcraft_compression_advisor.core.scratch import (
     remove_tree,
 )
 from snapcraft_compression_advisor.core.units import MIB
-from snapcraft_compression_advisor.launch.guess.runtimes import gobject
+from snapcraft_compression_advisor.launch.guess.runtimes import electron, gobject
 from snapcraft_compression_advisor.launch.guess.runtimes.node import (
     MAX_NAMES,
     loads,
@@ -177,6 +177,13 @@ TEXTS = {
         "<key": " id",
         "<key id='": " id=\"'",
         "<schema": "<key",
+        "<script ": "src ",
+        "<script src": " ",
+        "dirname": " ",
+        "dirname+": "'a longer name'+",
+        "const ": " ",
+        "const": " a\nconst",
+        "require(__dirname": ",''\nrequire(__dirname",
         '"': ".js",
     }.items()
 }
@@ -186,7 +193,7 @@ LANGUAGES = (PERL, RUBY)
 PATTERNS = [
     pattern
     for pattern in (
-        *vars(gobject).values(),
+        *(value for module in (electron, gobject) for value in vars(module).values()),
         LOADED_ENTRY_POINT,
         *(each.statement for each in LANGUAGES),
         *(each.search for each in LANGUAGES),

@@ -6,10 +6,7 @@ import pytest
 
 from elf_files import make_elf
 from guesses import found, guessed
-from payloads import make_payload
-from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES
 from snapcraft_compression_advisor.launch.guess.candidates import Candidates
-from snapcraft_compression_advisor.launch.guess.guess import static_launch_set
 from snapcraft_compression_advisor.launch.launch_set import BlindSpot
 
 
@@ -46,21 +43,6 @@ def test_electron_of_any_name_opens_code_and_its_extensions() -> None:
         "opt/hello/resources/app.asar.unpacked/node_modules/a/a.node": make_elf(),
     }
     assert set(found(files, "opt/hello/hello")) == set(files)
-    candidates = guessed(files, "opt/hello/hello")
-    asar = "opt/hello/resources/app.asar"
-    spot = BlindSpot(reason="limit-reached", where=asar, what="modules")
-    assert (candidates.blind_spots, candidates.blindness) == ((spot,), "modules")
-
-
-def test_half_of_an_archive_of_modules_is_expected() -> None:
-    asar = "lib/hello/app.asar"
-    payload = make_payload(
-        {"usr/bin/electron": make_elf(), asar: b"x" * 3 * DATA_BLOCK_BYTES},
-        apps={"hello": {"command": f"usr/bin/electron $SNAP/{asar}"}},
-    )
-    guess = static_launch_set(payload, "hello")
-    (archive,) = (file for file in guess.files if file.path == asar)
-    assert archive.expected_blocks == pytest.approx(1.5, abs=0.1)
 
 
 def test_statistics_program_starts_the_shell_script_that_starts_the_real_one() -> None:

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from ...payload.source import Payload
     from .candidates import Candidate
 
-ARCHIVE = "archive"
-"""Blocks of an archive of modules (Electron's): launches read those of some members."""
+MEMBER, NO_MEMBER = "archive, loaded", "archive, not loaded"
+"""Classes of an archive's blocks: with and without a member that is known to be loaded;
+that of the header is among the former."""
 
 LONG_FILE_BLOCKS = 16
 DATA_STRETCHES = 64
@@ -50,8 +51,9 @@ def block_keys(
 
     :param parts: of an ELF file, ``None`` for any other.
     """
-    if candidate.entry.path.endswith(".asar"):
-        return ((ARCHIVE,),) * block_count
+    if (reached := candidate.reached) is not None:
+        held = (MEMBER if n in reached else NO_MEMBER for n in range(block_count))
+        return tuple((place,) for place in held)
     if parts is None:
         return tuple(_data_keys(candidate, block_count))
     limits = (x for x in _TEXT_SIZES if parts.text_bytes < x * DATA_BLOCK_BYTES)

@@ -77,6 +77,8 @@ class Candidate(NamedTuple):
         what brought them in.
     :param direct: whether it was found that way itself, not for a file that was.
     :param under: the way of what must be read first if that isn't sure; else empty.
+    :param reached: of an archive, the data blocks that hold members that are loaded;
+        ``None`` if that isn't known.
     :param by: the file that links it, or what else brought it in.
     """
 
@@ -85,6 +87,7 @@ class Candidate(NamedTuple):
     role: Role
     direct: bool = True
     under: str = ""
+    reached: frozenset[int] | None = None
     by: str = ""
 
 
@@ -294,6 +297,10 @@ class Search:
         role: Role = "library" if file.library else "plugin"
         needs = file.needs or file.way
         self._add(file.entry, way=file.way, role=role, needs=needs, by=file.by or by)
+        if file.reached is not None:
+            identity = file.entry.identity
+            known = self._files[identity]
+            self._files[identity] = known._replace(reached=file.reached)
 
     def _reaches_windows(self) -> bool:
         """Return whether the search reached what opens windows.

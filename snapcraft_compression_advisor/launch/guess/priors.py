@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...core.units import Interval
 from ..launch_set import WAITED_SHARE, expected_blocks
+from .block_classes import MEMBER, NO_MEMBER
 from .traits import DRIVER_WAYS
 
 if TYPE_CHECKING:
@@ -30,6 +31,10 @@ WEIGHT = 4.0
 
 UNKNOWN_SHARE = 0.5
 """Of the blocks of what no recorded launch tells anything."""
+
+UNKNOWN_SHARES = {MEMBER: 0.9, NO_MEMBER: 0.1}
+"""The same of archives whose program was followed: set by hand, as no application with
+such an archive (Electron's) was recorded."""
 
 UNKNOWN_FILE_SHARE = 0.75
 """Of files that a rule names and no recorded launch had: set by hand, since a rule is
@@ -224,7 +229,7 @@ class Priors:
 
         :param keys: from wide to narrow.
         """
-        share = UNKNOWN_SHARE
+        share = UNKNOWN_SHARES.get(keys[0] if keys else "", UNKNOWN_SHARE)
         for key in keys:
             share = _drawn(self.blocks, key, share, weight=WEIGHT)
         return share

@@ -82,7 +82,7 @@ RUNTIMES = (
         kind="Chromium engine",
         # Only Chromium's own libraries of OpenGL have no number.
         mapped=r"electron|headless_shell|headless_lib\S+\.pak|lib(cef|GLESv2)\.so",
-        loader="machines:electron",
+        loader="electron:loads",
         by_files=True,
     ),
     Runtime(

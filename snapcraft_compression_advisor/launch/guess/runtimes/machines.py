@@ -1,4 +1,4 @@
-"""What virtual machines and hosts of plug-ins load: .NET, Mono, Java, Electron, VLC.
+"""What virtual machines and hosts of plug-ins load: .NET, Mono, Java, VLC.
 
 A .NET assembly's metadata holds the names of those that it refers to as texts that a
 NUL ends (ECMA-335 II.24.2.3); so do those of the native libraries that it calls.
@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from ....core.units import MIB
 from ....squashfs.entry import EntryKind
-from ...launch_set import BlindSpot
 from .runtime import Loaded
 
 if TYPE_CHECKING:
@@ -51,20 +50,6 @@ def java(app: StartedApp) -> Iterator[Loaded]:
         modules = app.paths.file(f"{root}/lib/modules")
         if modules is not None and modules.size_bytes < LINKED_MAX_BYTES:
             yield Loaded(entry=modules, way="java-linked-modules")
-
-
-def electron(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
-    """Yield archives of code, which aren't looked into, and extensions beside them."""
-    folders = {trigger.folder for trigger in app.triggers}
-    places = (posixpath.join(each, "resources", "app.asar") for each in sorted(folders))
-    beside = filter(None, map(app.paths.file, places))
-    given = (each for each in app.programs.started if each.path.endswith(".asar"))
-    for path, entry in {each.path: each for each in (*given, *beside)}.items():
-        yield Loaded(entry=entry, way="electron-code")
-        for extension in app.files(".node"):
-            if extension.path.startswith(f"{path}.unpacked/"):
-                yield Loaded(entry=extension, way="electron-extensions")
-        yield BlindSpot(reason="limit-reached", where=path, what="modules")
 
 
 def vlc(app: StartedApp) -> Iterator[Loaded]:

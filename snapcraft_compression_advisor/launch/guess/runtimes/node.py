@@ -6,16 +6,17 @@ import json
 import posixpath
 import re
 from collections import deque
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from ....payload.elf import ELF_MAGIC
 from ...launch_set import BlindSpot
 from .runtime import SOURCE_MAX_BYTES, Loaded
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from ....payload.inventory import Entry
     from .runtime import StartedApp
@@ -41,9 +42,9 @@ _LINE_BYTES = 200
 _ES_MODULE = re.compile(rb"^[ \t]*(?:import|export)\b", re.MULTILINE)
 _PACKAGES_KEPT = 100
 """Descriptions kept, of the packages required last."""
-_SCRIPTS = (".js", ".mjs", ".cjs")
-_SUFFIXES = ("", *_SCRIPTS, ".json", ".node")
-"""What a name may lack."""
+SCRIPTS = (".js", ".mjs", ".cjs")
+_SUFFIXES = ("", *SCRIPTS, ".json", ".node", ".jsc")
+"""What a name may lack; the last one where a module for it is loaded (bytenode)."""
 
 _GLOBAL = (
     "usr/share/nodejs",
@@ -51,6 +52,36 @@ _GLOBAL = (
     "usr/lib/node_modules",
     "lib/node_modules",
 )
+
+
+class Sources(Protocol):
+    """Files that modules are looked for in: a payload's, or those of an archive."""
+
+    def find(self, path: str) -> str | None:
+        """Return the file that a path leads to, links followed."""
+
+    def read(self, path: str) -> bytes:
+        """Return the beginning of a file, as far as it is read."""
+
+    def has_folder(self, path: str) -> bool:
+        """Return whether there is a directory of this path."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Shipped:
+    """The files of a payload."""
+
+    app: StartedApp
+
+    def find(self, path: str) -> str | None:
+        found = self.app.paths.file(path)
+        return found.path if found is not None else None
+
+    def read(self, path: str) -> bytes:
+        return self.app.payload.read(path, offset=0, length=SOURCE_MAX_BYTES)
+
+    def has_folder(self, path: str) -> bool:
+        return path in self.app.payload.inventory.entries
 
 
 def required_names(source: bytes) -> Iterator[str]:
@@ -68,14 +99,38 @@ def _outside_comments(
             yield match
 
 
-class _Modules:
+def followed(
+    starts: Iterable[str], reads: Callable[[str], Iterable[str]]
+) -> dict[str, str]:
+    """Return the files that files read, and those that these do, each with its first.
+
+    :param reads: gives what one file reads.
+    """
+    seen = dict.fromkeys(starts, "")
+    pending = deque(seen)
+    while pending and len(seen) <= MAX_FILES:
+        by = pending.popleft()
+        for found in reads(by):
+            if found not in seen:
+                seen[found] = by
+                pending.append(found)
+    return {path: by for path, by in seen.items() if by}
+
+
+def some_of(names: Iterable[str]) -> tuple[str, ...]:
+    """Return names that can be files', each once, and not too many."""
+    short = (name for name in names if len(name) <= MAX_NAME_CHARACTERS)
+    return tuple(islice(dict.fromkeys(short), MAX_NAMES))
+
+
+class Modules:
     """The files of modules, by https://nodejs.org/api/packages.html.
 
     :ivar broken: sources that require what a package is there for, but no file of it.
     """
 
-    def __init__(self, app: StartedApp) -> None:
-        self._app = app
+    def __init__(self, sources: Sources) -> None:
+        self._sources = sources
         self._described = lru_cache(_PACKAGES_KEPT)(self._description)
         self.broken: set[tuple[str, str]] = set()
 
@@ -85,8 +140,7 @@ class _Modules:
         :param path: of the source.
         """
         condition = "import" if _ES_MODULE.search(source) else "require"
-        names = (n for n in required_names(source) if len(n) <= MAX_NAME_CHARACTERS)
-        for name in islice(dict.fromkeys(names), MAX_NAMES):
+        for name in some_of(required_names(source)):
             found = tuple(self._resolve(name, posixpath.dirname(path), condition))
             alone = found[-1:] and found[-1].endswith("package.json")
             if alone and not name.endswith("package.json") and name[0] != "#":
@@ -95,9 +149,9 @@ class _Modules:
 
     def _resolve(self, name: str, folder: str, condition: str) -> Iterator[str]:
         if name.startswith("."):
-            yield from self._files(posixpath.normpath(posixpath.join(folder, name)))
+            yield from self.files(posixpath.normpath(posixpath.join(folder, name)))
         elif name.startswith("#"):
-            while folder and not self._find(f"{folder}/package.json"):
+            while folder and not self._sources.find(f"{folder}/package.json"):
                 folder = posixpath.dirname(folder)
             yield from self._named(folder or ".", "imports", name, condition)
         elif not name.startswith(("/", "node:")):
@@ -107,7 +161,7 @@ class _Modules:
                 key = name.replace(package, ".", 1)
                 root = f"{place}/{package}"
                 found = tuple(self._named(root, "exports", key, condition))
-                if found := found or tuple(self._files(f"{place}/{name}")):
+                if found := found or tuple(self.files(f"{place}/{name}")):
                     yield from found
                     return
 
@@ -116,7 +170,7 @@ class _Modules:
         parts = folder.split("/")
         for end in range(len(parts), -1, -1):
             place = "/".join((*parts[:end], "node_modules"))
-            if place in self._app.payload.inventory.entries:
+            if self._sources.has_folder(place):
                 yield place
 
     def _named(
@@ -136,7 +190,7 @@ class _Modules:
         if (file := self._first(places)) is not None:
             yield file
 
-    def _files(self, path: str) -> Iterator[str]:
+    def files(self, path: str) -> Iterator[str]:
         """Yield the file of a module, and the ``package.json`` that names it."""
         if (file := self._first(path + suffix for suffix in _SUFFIXES)) is not None:
             yield file
@@ -151,17 +205,13 @@ class _Modules:
             yield file
 
     def _first(self, places: Iterable[str]) -> str | None:
-        return next(filter(None, map(self._find, places)), None)
-
-    def _find(self, path: str) -> str | None:
-        found = self._app.paths.file(path)
-        return found.path if found is not None else None
+        return next(filter(None, map(self._sources.find, places)), None)
 
     def _description(self, package: str) -> tuple[str | None, dict[str, object]]:
         """Return the path of a package's description, and what is in it."""
-        path = self._find(posixpath.normpath(f"{package}/package.json"))
+        path = self._sources.find(posixpath.normpath(f"{package}/package.json"))
         try:
-            document = json.loads(_read(self._app, path)) if path else None
+            document = json.loads(self._sources.read(path)) if path else None
         except (ValueError, RecursionError):
             document = None
         return path, document if isinstance(document, dict) else {}
@@ -205,39 +255,35 @@ MOST_NATIVES = 4
 def loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
     """Yield what scripts require, and what of it can't be known."""
     scripts, starts = app.scripts("node", ".js"), set[str]()
-    own = {_package_of(entry.path) for entry in scripts}
-    modules = _Modules(app)
-    seen = {entry.path for entry in scripts}
-    pending = deque(entry.path for entry in scripts)
-    while pending and len(seen) <= MAX_FILES:
-        path = pending.popleft()
-        if "." in path and not path.endswith(_SCRIPTS):
-            continue
-        source = _read(app, path)
-        if _STARTS.search(source):
-            starts.add(path)
-        if _package_of(path) in own and any(_outside_comments(_COMPUTED, source)):
-            yield BlindSpot(reason="computed-import", where=path)
-        for required in modules.required_by(source, path):
-            if required not in seen:
-                seen.add(required)
-                pending.append(required)
-                entry = app.payload.inventory.entries[required]
-                yield Loaded(entry=entry, way="node-module", by=path)
+    own, computed = {_package_of(entry.path) for entry in scripts}, set[str]()
+    reached = {entry.path for entry in (*scripts, *app.programs.started)}
+    shipped = _Shipped(app)
+    modules = Modules(shipped)
+
+    def reads(path: str) -> Iterator[str]:
+        if path.endswith(SCRIPTS) or "." not in path:
+            source = shipped.read(path)
+            if _STARTS.search(source):
+                starts.add(path)
+            if _package_of(path) in own and any(_outside_comments(_COMPUTED, source)):
+                computed.add(path)
+            yield from modules.required_by(source, path)
+
+    for path, by in followed((entry.path for entry in scripts), reads).items():
+        reached.add(path)
+        entry = app.payload.inventory.entries[path]
+        yield Loaded(entry=entry, way="node-module", by=by)
+    for where in sorted(computed):
+        yield BlindSpot(reason="computed-import", where=where)
     for where, what in sorted(modules.broken)[:MAX_NAMES]:
         yield BlindSpot(reason="unresolved-import", where=where, what=what)
-    yield from _started(app, sorted(starts), seen)
-
-
-def _read(app: StartedApp, path: str) -> bytes:
-    return app.payload.read(path, offset=0, length=SOURCE_MAX_BYTES)
+    yield from _started(app, sorted(starts), reached)
 
 
 def _started(
-    app: StartedApp, sources: Iterable[str], read: set[str]
+    app: StartedApp, sources: Iterable[str], reached: set[str]
 ) -> Iterator[Loaded | BlindSpot]:
     """Yield what sources that start others may start of their packages."""
-    reached = read | {entry.path for entry in app.programs.started}
     for source in sources:
         natives = [each for each in _natives(app, source) if each.path not in reached]
         if natives:

@@ -56,6 +56,7 @@ class Loaded:
     :param way: how priors call files that are found like this one.
     :param needs: the way of the libraries that it links; its own by default.
     :param library: whether it is loaded as a library.
+    :param reached: of an archive, the data blocks that hold members that are loaded.
     :param expected: whether it is expected to be read, or only may be.
     :param by: the file that imports it, if that is known.
     """
@@ -64,6 +65,7 @@ class Loaded:
     way: str
     needs: str | None = None
     library: bool = False
+    reached: frozenset[int] | None = None
     expected: bool = True
     by: str = ""
 
