@@ -22,22 +22,22 @@ ROOM_LINES = {
     "advice": 1_135,
     "settings": 1_090,
     "project": 1_075,
-    "refresh": 1_020,
+    "refresh": 1_150,
     "diff": 1_015,
     "preflight": 660,
     "trim": 1_210,
     "lint": 3_310,
     "capture": 6_285,
-    "report": 5_215,
+    "report": 5_225,
     "fleet": 2_300,
-    "cli": 3_500,
+    "cli": 3_505,
     "host": 1_940,
 }
 """Of the package's rooms, without those inside that have a limit of their own."""
 
 TREES = {
-    PACKAGE: (48_815, 247),
-    "tests": (41_030, 189),
+    PACKAGE: (49_315, 248),
+    "tests": (41_390, 190),
     "study": (11_290, 63),
     "benchmarks": (2_350, 16),
 }
