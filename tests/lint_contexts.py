@@ -226,7 +226,5 @@ ODD = make_packing(
     owners=(FAULT,),
     modes=(FAULT,),
     order=FAULT,
-    numbers=FAULT,
-    zeros="bin/tool",
 )
 """Wrong in all that can be told from how it was packed."""
