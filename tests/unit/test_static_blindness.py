@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import get_args
 
-import numpy as np
 import pytest
 
 from elf_files import make_elf
@@ -20,7 +19,7 @@ from snapcraft_compression_advisor.launch.guess.blindness import (
     window_evidence,
 )
 from snapcraft_compression_advisor.launch.guess.candidates import find_candidates
-from snapcraft_compression_advisor.launch.guess.guess import either, static_launch_set
+from snapcraft_compression_advisor.launch.guess.guess import static_launch_set
 from snapcraft_compression_advisor.launch.guess.priors import Counts, built_in_priors
 from snapcraft_compression_advisor.launch.guess.traits import DRIVER_WAYS
 from snapcraft_compression_advisor.launch.launch_set import BlindReason, LaunchSet
@@ -357,22 +356,6 @@ def test_doubt_whether_the_driver_is_opened_stands_in_the_interval() -> None:
     assert ends == pytest.approx((expected.low, expected.high), rel=0.01)
     assert doubtful.read_share.low < sure.read_share.low
     assert doubtful.read_share.high > sure.read_share.high
-
-
-@pytest.mark.parametrize("chance", [0.02, 0.125, 0.5, 0.9])
-def test_interval_of_either_is_where_nine_of_ten_draws_lie(chance: float) -> None:
-    share, size = Interval(low=0.7, mid=1.0, high=1.8), {"less": 0.8, "more": 2.0}
-    sigmas, draws = 1.645, 200_000
-    random = np.random.default_rng(20)
-    deviates = random.standard_normal(draws)
-    ends = np.where(deviates < 0, 1 / share.low, share.high)
-    sizes = np.where(random.random(draws) < chance, size["more"], size["less"])
-    drawn = ends ** (deviates / sigmas) * sizes
-    found = either(share, chance=chance, **size)
-    expected = np.quantile(drawn, [0.05, 0.95])
-    assert (found.low, found.high) == pytest.approx(
-        (min(expected[0], share.mid), expected[1]), rel=0.02
-    )
 
 
 @pytest.mark.parametrize(

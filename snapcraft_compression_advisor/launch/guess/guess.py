@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from statistics import NormalDist
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from ...codecs.codec import DATA_BLOCK_BYTES
 from ...payload.inventory import block_count
@@ -52,12 +49,6 @@ LEAST_SHARE = 0.02
 
 _TAIL = 0.05
 """Share of cases below an interval, and of those above it."""
-
-_NORMAL = NormalDist()
-_SIGMAS = _NORMAL.inv_cdf(1 - _TAIL)
-
-_STEPS = 10_000
-"""In which a spread is added up: its ends are exact to a thousandth."""
 
 _DIGITS = 2
 
@@ -148,8 +139,7 @@ def with_driver_doubt(
 ) -> Interval:
     """Widen a share by OpenGL's driver where it may be opened, or may not.
 
-    All of it is read or nothing, in all ways that its files were found. So what is read
-    is either of two, each with the share's spread (log-normal, to each side its own).
+    All of it is read or nothing, in all ways that its files were found.
 
     :param candidates: all that were found.
     :param files: what is expected of them.
@@ -159,40 +149,18 @@ def with_driver_doubt(
         for candidate in candidates
         if candidate.way.startswith(DRIVER_WAYS)
     }
-    if not chances:
-        return share
-    expected = opened = 0.0
-    for file in files:
-        if file.path in chances:
-            expected += file.expected_blocks
-            opened += file.expected_blocks / chances[file.path]
+    drivers = [file for file in files if file.path in chances]
+    expected = sum(file.expected_blocks for file in drivers)
+    opened = sum(file.expected_blocks / chances[file.path] for file in drivers)
     blocks = expected_blocks(files)
-    if not 0 < expected < min(opened, blocks) or share.low <= 0:
+    if not 0 < expected < min(opened, blocks):
         return share
-    return either(
-        share,
-        chance=expected / opened,
-        less=1 - expected / blocks,
-        more=1 + (opened - expected) / blocks,
-    )
-
-
-def either(share: Interval, *, chance: float, less: float, more: float) -> Interval:
-    """Return where nine of ten cases lie of a share that comes in one of two sizes.
-
-    :param chance: of the larger one.
-    :param less: the smaller size, per share; ``more``: the larger.
-    """
-    deviates = np.array([_NORMAL.inv_cdf((n + 0.5) / _STEPS) for n in range(_STEPS)])
-    ends = np.where(deviates < 0, share.mid / share.low, share.high / share.mid)
-    spread = share.mid * ends ** (deviates / _SIGMAS)
-    cases = np.concatenate([spread * less, spread * more])
-    order = cases.argsort()
-    chances = np.repeat([1 - chance, chance], _STEPS)[order].cumsum() / _STEPS
-    low, high = cases[order][chances.searchsorted([_TAIL, 1 - _TAIL])]
-    return replace(
-        share, low=min(share.mid, float(low)), high=max(share.mid, float(high))
-    )
+    low, high = share.low, share.high
+    if expected / opened < 1 - _TAIL:
+        low *= 1 - expected / blocks
+    if expected / opened > _TAIL:
+        high *= 1 + (opened - expected) / blocks
+    return replace(share, low=low, high=high)
 
 
 def _unseen(
