@@ -21,7 +21,7 @@ ROOM_LINES = {
     "launch/guess": 6_240,
     "advice": 1_135,
     "settings": 1_090,
-    "project": 1_075,
+    "project": 885,
     "refresh": 1_150,
     "diff": 1_015,
     "preflight": 605,

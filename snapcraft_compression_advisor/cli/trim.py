@@ -10,7 +10,7 @@ from ..analysis import analyse
 from ..core.errors import NoInputError, ToolError
 from ..core.terminal import emit
 from ..project.changes import add_filters
-from ..project.document import read_document
+from ..project.document import child, names, read_document
 from ..project.edit import Edit
 from ..project.project_file import find_project_file, read_project_file
 from ..report.trim import sure_filters, trim_json, trim_page, trim_yaml
@@ -123,8 +123,7 @@ def _part_names(folder: Path | None) -> tuple[str, ...]:
         document = read_document(read_project_file(file), where=str(file))
     except NoInputError:
         return ()
-    parts = document.root.child("parts")
-    return tuple(name for name, *_ in parts.names) if parts else ()
+    return tuple(name for name, *_ in names(child(document.root, "parts")))
 
 
 def _check_proof(proof: Proof | None) -> None:

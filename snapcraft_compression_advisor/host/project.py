@@ -18,7 +18,7 @@ from ..core.errors import AdvisorError, NoInputError
 from ..core.terminal import emit
 from ..lint.rules import ALL_RULES
 from ..lint.run import check_selectors
-from ..project.document import read_document
+from ..project.document import child, entry, line_of, read_document
 from ..project.project_file import (
     ProjectFile,
     find_project_file,
@@ -103,9 +103,8 @@ def _find_key(directory: Path, part: str, key: str) -> str:
         root = read_document(read_project_file(file), where=str(file)).root
     except AdvisorError:
         return ""
-    body = root.child("parts", part)
-    found = body and body.entry(key)
-    return f"{file.relative_to(directory)}:{found[0].line}: " if found else ""
+    found = entry(child(root, "parts", part), key)
+    return f"{file.relative_to(directory)}:{line_of(found[0])}: " if found else ""
 
 
 def raw_parts(document: Mapping[str, object]) -> Parts:

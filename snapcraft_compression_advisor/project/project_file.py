@@ -8,15 +8,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ruamel.yaml.nodes import Node
+
 from ..core.errors import BadDataError, NoInputError, StorageError, UsageError
 from ..core.files import NotRegularError, read_regular
 from ..settings.settings import ALL_RULES_PREFIX
 from .document import (
     COMPRESSION,
     MAX_PROJECT_FILE_BYTES,
-    Node,
+    child,
+    entry,
+    is_null,
+    items,
+    line_of,
+    names,
     not_a_scalar,
     read_document,
+    scalar,
 )
 
 PROJECT_FILES = (
@@ -166,20 +174,20 @@ def read_project(path: Path, content: bytes) -> ProjectFile:
     :raises BadDataError: if the YAML is broken or ``compression`` isn't a scalar.
     """
     root = read_document(content, where=str(path)).root
-    key, value = root.entry(COMPRESSION) or (None, None)
-    if value is not None and value.scalar is None:
+    key, value = entry(root, COMPRESSION) or (None, None)
+    if value is not None and scalar(value) is None:
         raise not_a_scalar(value, COMPRESSION, where=str(path))
-    components, lines = _components(root.child("components"))
+    components, lines = _components(child(root, "components"))
     return ProjectFile(
         path=path,
         content=content,
-        name=_scalar(root.child("name")),
+        name=_scalar(child(root, "name")),
         compression=_scalar(value),
-        compression_line=None if key is None else key.line,
+        compression_line=None if key is None else line_of(key),
         components=components,
         component_lines=lines,
-        ignored=tuple(dict.fromkeys(_ignored(root.child("lint", "ignore")))),
-        extension=next(_lzo_extensions(root.child("apps")), None),
+        ignored=tuple(dict.fromkeys(_ignored(child(root, "lint", "ignore")))),
+        extension=next(_lzo_extensions(child(root, "apps")), None),
     )
 
 
@@ -197,31 +205,32 @@ def project_of_component(project: ProjectFile, component: str) -> ProjectFile:
 
 
 def _lzo_extensions(apps: Node | None) -> Iterator[str]:
-    for _, _, app in apps.names if apps else ():
-        extensions = app.child("extensions")
-        for item in extensions.items if extensions else ():
-            if item.scalar in EXTENSIONS_WITH_LZO:
-                yield item.scalar
+    for _, _, app in names(apps):
+        for item in items(child(app, "extensions")):
+            name = scalar(item)
+            if name in EXTENSIONS_WITH_LZO:
+                yield name
 
 
 def _components(node: Node | None) -> tuple[dict[str, str | None], dict[str, int]]:
     compression: dict[str, str | None] = {}
     lines: dict[str, int] = {}
-    for name, key, body in node.names if node else ():
-        found, value = body.entry(COMPRESSION) or (key, None)
-        refused = value is not None and found is not key and value.is_null
+    for name, key, body in names(node):
+        found, value = entry(body, COMPRESSION) or (key, None)
+        refused = value is not None and is_null(value)
         compression[name] = NULL if refused else _scalar(value)
-        lines[name] = found.line
+        lines[name] = line_of(found)
     return compression, lines
 
 
 def _ignored(node: Node | None) -> Iterator[str]:
-    for item in node.items if node else ():
-        if item.scalar == LINTER_NAME:
+    for item in items(node):
+        text = scalar(item)
+        if text == LINTER_NAME:
             yield ALL_RULES_PREFIX
-        elif item.scalar is not None and _is_selector(item.scalar):
-            yield item.scalar
-        for name, _, paths in item.names:
+        elif text is not None and _is_selector(text):
+            yield text
+        for name, _, paths in names(item):
             if name == LINTER_NAME:
                 yield from map(_selector, _scalars(paths))
             elif _is_selector(name):
@@ -237,11 +246,12 @@ def _is_selector(text: str) -> bool:
 
 
 def _scalars(node: Node) -> Iterator[str]:
-    for each in (node, *node.items):
-        if each.scalar is not None:
-            yield each.scalar
+    for each in (node, *items(node)):
+        text = scalar(each)
+        if text is not None:
+            yield text
 
 
 def _scalar(node: Node | None) -> str | None:
     """Return a scalar's text; ``None`` for null, and for anything else."""
-    return None if node is None or node.is_null else node.scalar
+    return None if node is None or is_null(node) else scalar(node)

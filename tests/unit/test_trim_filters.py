@@ -141,11 +141,18 @@ def test_filters_are_whole_lines_and_all_else_stays(
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("parts:\n  app: {plugin: nil}\n", "flow mapping"),
-        ("parts:\n  app:\n    prime: [-a]\n", "list with an item a line"),
+        ("parts:\n  app: {plugin: nil}\n", "line 2: not each key or item has a line"),
+        ("parts:\n  app:\n    prime: [-a]\n", "line 3: not each key or item"),
         ("parts:\n  app:\n    prime: &x\n    - -a\n", "anchor"),
         ("parts:\n  app: &x\n    plugin: nil\n", "anchor"),
-        ("parts:\n  app:\n    prime:\n    - on amd64: [-a]\n    - *x\n", "no anchor"),
+        (
+            "parts:\n  app:\n    prime:\n    - on amd64: [-a]\n    - *x\n",
+            "line 5: invalid",
+        ),
+        (
+            "parts:\n  o:\n    &x\n    prime:\n    - -a\n  app: *x\n",
+            "line 3: app has an anchor or an alias",
+        ),
         ("parts:\n  other:\n    plugin: nil\n", "no part 'app'"),
         ("name: x\n", "no part 'app'"),
     ],
