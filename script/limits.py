@@ -24,9 +24,9 @@ ROOM_LINES = {
     "project": 885,
     "refresh": 1_150,
     "diff": 1_015,
-    "preflight": 605,
+    "preflight": 660,
     "trim": 1_210,
-    "lint": 3_300,
+    "lint": 3_310,
     "capture": 6_285,
     "report": 5_225,
     "fleet": 2_300,
@@ -36,8 +36,8 @@ ROOM_LINES = {
 """Of the package's rooms, without those inside that have a limit of their own."""
 
 TREES = {
-    PACKAGE: (49_250, 248),
-    "tests": (41_365, 190),
+    PACKAGE: (49_315, 248),
+    "tests": (41_390, 190),
     "study": (11_290, 63),
     "benchmarks": (2_350, 16),
 }

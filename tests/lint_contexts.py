@@ -226,5 +226,7 @@ ODD = make_packing(
     owners=(FAULT,),
     modes=(FAULT,),
     order=FAULT,
+    numbers=FAULT,
+    zeros="bin/tool",
 )
 """Wrong in all that can be told from how it was packed."""

@@ -5,7 +5,8 @@ Owners, modes and kinds of entries are held against ``check_squashfs_files`` in
 
 mksquashfs 4.4 and newer writes files in the order of a walk: parents first, names in
 byte order; one behind the other, the first behind the superblock, the last up to the
-inode table. A file of equal contents points back to the first. An image that was sorted
+inode table. A file of equal contents points back to the first. Inodes are numbered in
+the same order, the root last (checked with 4.5.1). An image that was sorted
 (``-sort``), appended to, or written by another program is laid out otherwise, and its
 repack differs.
 """
@@ -13,8 +14,9 @@ repack differs.
 from __future__ import annotations
 
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from ..codecs import CODECS
 from ..core.units import MIB
@@ -56,6 +58,11 @@ TRIED_BLOCKS = 6
 """xz takes some 60 ms for a full block: these are some tenths of a second."""
 _TRIED_STORED = 2
 """Of those, blocks that are stored uncompressed, which they may be without need."""
+_ZEROS_RATIO = 64
+"""A block of zeros comes to less than a 64th of its size with every codec."""
+_ZEROS_READ = 16
+_ZEROS_LEAST_BYTES = 16 * 1024
+"""Shorter ones needn't come to less than a 64th: headers weigh more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +99,8 @@ class Packing:
     :param owners: entries that don't belong to root.
     :param modes: entries of a kind or mode that apps don't ship.
     :param order: the first file whose data aren't in mksquashfs's order.
+    :param numbers: the first entry whose inode isn't.
+    :param zeros: a file with a block of zeros that isn't sparse, if one was found.
     """
 
     superblock: Superblock
@@ -102,6 +111,8 @@ class Packing:
     owners: tuple[EntryFault, ...] = ()
     modes: tuple[EntryFault, ...] = ()
     order: EntryFault | None = None
+    numbers: EntryFault | None = None
+    zeros: str | None = None
     recompressed: Recompressed | None = None
 
     @property
@@ -150,6 +161,8 @@ def inspect_packing(image: Image, entries: Sequence[ImageEntry]) -> Packing:
         owners=find_owner_faults(entries),
         modes=find_mode_faults(entries),
         order=find_order_fault(image, entries),
+        numbers=find_number_fault(entries),
+        zeros=find_unpacked_zeros(image, entries),
         recompressed=recompress_some(image, entries),
     )
 
@@ -218,7 +231,7 @@ def find_order_fault(image: Image, entries: Sequence[ImageEntry]) -> EntryFault 
         header = image.stored_data(end, HEADER_BYTES)
         end += HEADER_BYTES + (int.from_bytes(header, "little") & _LENGTH_MASK)
     starts: set[int] = set()
-    for entry in entries:
+    for entry in _first_names(entries):
         blocks = entry.blocks
         if not (blocks and blocks.stored_bytes) or blocks.start in starts:
             continue
@@ -233,6 +246,26 @@ def find_order_fault(image: Image, entries: Sequence[ImageEntry]) -> EntryFault 
         text = f"{table - end:,} bytes between the last file and the inode table"
         return EntryFault(path="", text=text)
     return None
+
+
+def find_number_fault(entries: Sequence[ImageEntry]) -> EntryFault | None:
+    """Return the first entry whose inode mksquashfs would number otherwise."""
+    root, *others = _first_names(entries)
+    for number, entry in enumerate([*others, root], start=1):
+        if entry.inode != number:
+            text = f"its inode has number {entry.inode}, "
+            text += f"mksquashfs would give it {number}"
+            return EntryFault(path=entry.path, text=text)
+    return None
+
+
+def _first_names(entries: Sequence[ImageEntry]) -> Iterator[ImageEntry]:
+    """Yield each inode once, under the first of its names."""
+    seen: set[int] = set()
+    for entry in entries:
+        if entry.inode not in seen:
+            seen.add(entry.inode)
+            yield entry
 
 
 def recompress_some(image: Image, entries: Sequence[ImageEntry]) -> Recompressed | None:
@@ -260,6 +293,26 @@ def recompress_some(image: Image, entries: Sequence[ImageEntry]) -> Recompressed
     return Recompressed(
         tried=len(chosen), differing=differing, library=codec.implementation
     )
+
+
+def find_unpacked_zeros(image: Image, entries: Sequence[ImageEntry]) -> str | None:
+    """Return a file with a block of zeros that mksquashfs would have left out.
+
+    Only blocks that shrank far enough to be one are read, and few of them.
+    """
+    suspects = (
+        (entry.path, block)
+        for entry in entries
+        if entry.blocks is not None and entry.size_bytes >= _ZEROS_LEAST_BYTES
+        for _, block in entry.blocks.filled_blocks()
+        if block.raw_bytes >= _ZEROS_LEAST_BYTES
+        and block.stored_bytes * _ZEROS_RATIO < block.raw_bytes
+    )
+    for path, block in islice(suspects, _ZEROS_READ):
+        contents = image.read_block(block)
+        if contents.count(0) == len(contents):
+            return path
+    return None
 
 
 def _spread(

@@ -13,6 +13,7 @@ from snapcraft_compression_advisor.preflight.differences import (
 )
 from snapcraft_compression_advisor.preflight.packing import (
     find_mode_faults,
+    find_number_fault,
     find_order_fault,
     find_owner_faults,
 )
@@ -128,6 +129,19 @@ def test_room_counts_tails_directories_and_links() -> None:
     directory = entry("d", kind=EntryKind.DIRECTORY, inode=2, size_bytes=5000)
     link = entry("l", kind=EntryKind.SYMLINK, inode=4)
     assert unpacked_bytes([tail, directory, link]) == (2 + 3 + 1) * CLUSTER
+
+
+def test_inodes_are_numbered_in_the_order_of_the_walk_and_the_root_last() -> None:
+    root = entry("", kind=EntryKind.DIRECTORY, inode=3)
+    one, two = entry("a", inode=1), entry("b", inode=2)
+    link = entry("c", inode=1)
+    assert find_number_fault([root, one, two, link]) is None
+    fault = find_number_fault([root, entry("a", inode=2), entry("b", inode=1)])
+    assert fault is not None
+    assert (fault.path, fault.text) == (
+        "a",
+        "its inode has number 2, mksquashfs would give it 1",
+    )
 
 
 START = forged.DATA_START

@@ -213,10 +213,15 @@ def test_image_of_just_16_kib_is_no_small_one() -> None:
 
 def test_traces_of_another_writer_are_told_apart() -> None:
     again = Recompressed(tried=6, differing="lib/x", library="liblzma 5.4.1")
-    packing = make_packing(order=FAULT, recompressed=again)
+    packing = make_packing(order=FAULT, zeros="a", numbers=FAULT, recompressed=again)
     found = found_by(other_writer, packed_context(packing))
-    assert [each.undecided for each in found] == [False, True]
-    assert [each.files for each in found] == [("bin/tool",), ("lib/x",)]
+    assert [each.undecided for each in found] == [False, False, True, True]
+    assert [each.files for each in found] == [
+        ("bin/tool",),
+        ("a",),
+        ("bin/tool",),
+        ("lib/x",),
+    ]
     assert "liblzma 5.4.1" in found[-1].message
     same = replace(again, differing=None)
     assert not found_by(other_writer, packed_context(make_packing(recompressed=same)))
@@ -275,6 +280,7 @@ def test_repack_that_is_the_same_is_no_finding() -> None:
         ({"flags": SNAP_FLAGS | 1}, "rebuilds a different image"),
         ({"block_bytes": 4096}, "whole one: blocks of 4 KiB"),
         ({"order": FAULT}, "mksquashfs's order"),
+        ({"zeros": "a"}, "stored blocks of zeros"),
     ],
 )
 def test_delta_says_what_snapd_does(changes: dict[str, object], text: str) -> None:

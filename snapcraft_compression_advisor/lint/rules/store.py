@@ -219,6 +219,8 @@ def _obstacles(packing: Packing) -> Iterator[str]:
     yield from odd_flags(packing.superblock.flags & ~SNAP_FLAGS, expected=0)
     if packing.order is not None:
         yield "data that isn't in mksquashfs's order"
+    if packing.zeros is not None:
+        yield "stored blocks of zeros"
     if not packing.ends_as_packed:
         yield "a different end of the file"
 
@@ -319,12 +321,21 @@ def other_writer(rule: Rule, context: Context) -> Iterator[Finding]:
         )
 
 
+def _example(fault: EntryFault) -> Evidence:
+    return measured(fault.path or _WHOLE, fault.text)
+
+
 def _traces(packing: Packing) -> Iterator[_Trace]:
     """Yield what another program left; what depends on versions is undecided."""
     if packing.order is not None:
         message = "The image's data isn't where mksquashfs writes it."
-        example = measured(packing.order.path or _WHOLE, packing.order.text)
-        yield "order", message, (example,), False
+        yield "order", message, (_example(packing.order),), False
+    if packing.zeros is not None:
+        message = "The image stores a block of zeros, which mksquashfs leaves out."
+        yield "zeros", message, (measured(packing.zeros, "has such a block"),), False
+    if packing.numbers is not None:
+        message = "The image's inodes aren't numbered as mksquashfs 4.5.1 numbers them."
+        yield "numbers", message, (_example(packing.numbers),), True
     again, block = packing.recompressed, packing.superblock
     if block.has_compressor_options or block.uncompressed_data:
         return  # another rule says why blocks differ
