@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..core.units import Interval
+
+FAR_OUT_IQR = 3.0
+"""Interquartile ranges beyond the quartiles, from where on a run is an outlier.
+
+Tukey's "far out" values (*Exploratory Data Analysis*, 1977, section 2D), which
+criterion calls severe outliers. His 1.5 would name a run in most samples of ten.
+"""
 
 NOISY_SHARE = 0.1
 """Standard deviation by mean from which on runs are noisy: that of pyperf's check."""
@@ -77,29 +85,78 @@ class Sample:
         return statistics.stdev(self.runs_s) if self.n > 1 else None
 
     @property
+    def outliers(self) -> tuple[int, ...]:
+        """Which runs are far from the others, counted from 1, by Tukey's fences.
+
+        Quartiles are interpolated between runs, the extremes included (method 7 of
+        Hyndman and Fan, *Sample Quantiles in Statistical Packages*, 1996).
+        """
+        if self.n == 1:
+            return ()
+        first, _, third = statistics.quantiles(self.runs_s, n=4, method="inclusive")
+        reach = FAR_OUT_IQR * (third - first)
+        return tuple(
+            number
+            for number, seconds in enumerate(self.runs_s, start=1)
+            if not first - reach <= seconds <= third + reach
+        )
+
+    @property
     def is_noisy(self) -> bool:
         """Whether the runs differ so much that few of them say little."""
         return (self.stdev or 0.0) > NOISY_SHARE * self.mean
 
 
-def saved_seconds(slower: Sample, faster: Sample) -> Interval | None:
-    """Return how many seconds less the second of two things takes than the first.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """How much less time one thing takes than another.
+
+    :param rounds: pairs of runs.
+    :param saved_s: mean of the rounds' differences, with its confidence interval.
+    :param times_faster: geometric mean of the rounds' ratios, which has the same
+        meaning whichever is divided by which (Fleming and Wallace, *How Not to Lie
+        with Statistics*, 1986), with its confidence interval; ``None`` if a run
+        took no time.
+    """
+
+    rounds: int
+    saved_s: Interval
+    times_faster: Interval | None
+
+
+def difference(slower: Sample, faster: Sample) -> Difference | None:
+    """Return the seconds that the second of two things takes less than the first.
 
     The rounds' own differences are compared: what slows a whole round down, such as
     other work on the machine, is in both of its runs and goes away (the paired t test;
     Student, *The Probable Error of a Mean*, 1908). Propagating the errors of two
     separate means, as hyperfine does, would count it twice.
 
-    :returns: the mean with its confidence interval; ``None`` if there are fewer than
-        two rounds.
+    :returns: ``None`` if there are fewer than two rounds.
     """
-    pairs = zip(slower.runs_s, faster.runs_s, strict=False)
-    saved_s = [slow - fast for slow, fast in pairs]
-    if len(saved_s) < 2:  # noqa: PLR2004 # a spread takes two
+    pairs = list(zip(slower.runs_s, faster.runs_s, strict=False))
+    if len(pairs) < 2:  # noqa: PLR2004 # a spread takes two
         return None
-    mean, error = statistics.fmean(saved_s), statistics.stdev(saved_s)
-    reach = student(len(saved_s) - 1) * error / math.sqrt(len(saved_s))
+    times_faster = None
+    if all(slow > 0 and fast > 0 for slow, fast in pairs):
+        logs = [math.log(slow) - math.log(fast) for slow, fast in pairs]
+        times_faster = _mean(logs).map(_exp)
+    return Difference(
+        rounds=len(pairs),
+        saved_s=_mean([slow - fast for slow, fast in pairs]),
+        times_faster=times_faster,
+    )
+
+
+def _mean(values: Sequence[float]) -> Interval:
+    mean, error = statistics.fmean(values), statistics.stdev(values)
+    reach = student(len(values) - 1) * error / math.sqrt(len(values))
     return Interval(low=mean - reach, mid=mean, high=mean + reach)
+
+
+def _exp(value: float) -> float:
+    """Return the exponential, the largest number for what exceeds it."""
+    return math.exp(min(value, 700.0))
 
 
 def student(degrees: int) -> float:

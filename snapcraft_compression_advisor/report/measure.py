@@ -5,11 +5,12 @@ from __future__ import annotations
 import statistics
 from typing import TYPE_CHECKING
 
-from ..capture.samples import CONFIDENCE, saved_seconds
+from ..capture.samples import CONFIDENCE, difference
 from ..codecs import SHIPPABLE
 from ..core.units import (
     Interval,
     counted,
+    first_of,
     percent,
     seconds,
     size,
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ..capture.measure import CodecMeasurement, Measurement
-    from ..capture.samples import Sample
+    from ..capture.samples import Difference, Sample
 
 _BASELINE = "xz"
 _VERBS = {"launch": "starts", "replay": "reads"}
@@ -35,6 +36,12 @@ _STORAGE = {
     "disk": "The images were on a disk: a cold launch waited for the disk and for "
     "decompression.",
 }
+_FIRST = {
+    "launch": "An app sets something up when it first starts: measure again with "
+    "--home DIR, which keeps that.",
+    "replay": "Storage may have been busy before: measure again.",
+}
+_QUIET = "Close other programs and measure again; all figures include these runs."
 _STEADY = "Leave the machine idle, or add rounds with --runs."
 WHAT_IF = "* for comparison: snapcraft and the store accept only xz and lzo."
 _WIDE = 0.3
@@ -64,33 +71,45 @@ def _answer(measurement: Measurement) -> str:
     found = {
         name: known
         for name, codec in measurement.codecs.items()
-        if (known := _saved(measurement, codec)) is not None
+        if (known := _difference(measurement, codec)) is not None
     }
     name = next((each for each in (*SHIPPABLE, *found) if each in found), None)
     if name is None:
         medians = sorted((e.cold_s.median, n) for n, e in measurement.codecs.items())
         listed = ", ".join(f"{each} {seconds(median)}" for median, each in medians)
         return f"Cold launches, median: {listed} (measured)"
-    return _compared(name, found[name], measurement)
+    return _compared(name, found[name], verb=_VERBS[measurement.method])
 
 
-def _compared(name: str, saved: Interval, measurement: Measurement) -> str:
+def _compared(name: str, found: Difference, *, verb: str) -> str:
     """Return a difference in a sentence."""
-    verb, confidence = _VERBS[measurement.method], f"{CONFIDENCE:.0%}"
-    rounds = counted(measurement.runs, "round")
+    saved, ratio = found.saved_s, found.times_faster
+    rounds, confidence = counted(found.rounds, "round"), f"{CONFIDENCE:.0%}"
     if saved.low <= 0 <= saved.high:
         return (
             f"{rounds} don't show whether {name} {verb} faster than {_BASELINE}: it "
             f"saves {_reach(saved)} per cold launch ({confidence} confidence). "
             "Add rounds with --runs."
         )
-    how, does, longer = "faster", "saves", ""
-    if saved.low <= 0:
-        how, does, longer, saved = "slower", "takes", " longer", -saved
+    faster, times = saved.low > 0, ""
+    if ratio is not None and ratio.low > 0:
+        shown = ratio if faster else ratio.map(lambda each: 1 / each)
+        times = f"{_ratio(shown)} times "
+    how, does = ("faster", "saves") if faster else ("slower", "takes")
+    taken = saved if faster else -saved
+    longer = "" if faster else " longer"
     return (
-        f"{name} {verb} {how} than {_BASELINE}: it {does} {_reach(saved)}"
+        f"{name} {verb} {times}{how} than {_BASELINE}: it {does} {_reach(taken)}"
         f"{longer} per cold launch ({rounds}, {confidence} confidence; measured)."
     )
+
+
+def _ratio(ratio: Interval) -> str:
+    """Return a ratio with the reach of its interval; a wide one by its ends."""
+    reach = (ratio.high - ratio.low) / 2
+    if reach >= _WIDE * abs(ratio.mid):
+        return f"{ratio.mid:.2f} ({ratio.low:.2f}\N{EN DASH}{ratio.high:.2f})"
+    return f"{ratio.mid:.2f} ± {reach:.2f}"
 
 
 def _reach(saved: Interval) -> str:
@@ -127,17 +146,10 @@ def _times(measurement: Measurement) -> Table:
 
 
 def _warnings(measurement: Measurement) -> Iterator[Section]:
-    noisy = [
-        f"{percent(cold.stdev / cold.mean)} with {name}"
-        for name, codec in measurement.codecs.items()
-        for cold in (codec.cold_s,)
-        if cold.is_noisy and cold.stdev is not None
-    ]
-    text = (
-        f"Noisy: cold launches vary by {', '.join(noisy)} (standard deviation by "
-        f"mean). {_STEADY}"
+    entries = tuple(
+        Entry(mark="Warning:", tone="warning", title=text)
+        for text in _on_runs(measurement)
     )
-    entries = (Entry(mark="Warning:", tone="warning", title=text),) * bool(noisy)
     if entries or measurement.unavailable:
         yield Section(
             short=True,
@@ -149,21 +161,52 @@ def _warnings(measurement: Measurement) -> Iterator[Section]:
         )
 
 
+def _on_runs(measurement: Measurement) -> Iterator[str]:
+    """Yield what in the runs themselves limits the figures, and what to do."""
+    firsts: list[str] = []
+    others: list[str] = []
+    noisy: list[str] = []
+    for name, codec in measurement.codecs.items():
+        for state, sample in (("cold", codec.cold_s), ("warm", codec.warm_s)):
+            for number in sample.outliers:
+                what = (
+                    f"{state} launch {number} with {name}, "
+                    f"{seconds(sample.runs_s[number - 1])} "
+                    f"(median {seconds(sample.median)})"
+                )
+                (firsts if number == 1 else others).append(what)
+        cold = codec.cold_s
+        if cold.is_noisy and cold.stdev is not None:
+            noisy.append(f"{percent(cold.stdev / cold.mean)} with {name}")
+    if firsts:
+        yield f"First runs differ: {first_of(firsts)}. {_FIRST[measurement.method]}"
+    if others:
+        yield f"Outliers: {first_of(others)}. {_QUIET}"
+    if noisy:
+        yield (
+            f"Noisy: cold launches vary by {', '.join(noisy)} (standard deviation by "
+            f"mean). {_STEADY}"
+        )
+
+
 def _differences(measurement: Measurement) -> Section | None:
     """Return each codec's cold launches against xz, and their processor time."""
     rows: list[tuple[Cell, ...]] = []
     for name, codec in measurement.codecs.items():
-        saved, cold = _saved(measurement, codec), codec.cold_s
+        found = _difference(measurement, codec)
+        cold = codec.cold_s
         times = (
             seconds(statistics.median(runs)) if runs else ""
             for runs in (cold.user_s, cold.system_s)
         )
-        rows.append((_label(name), _reach(saved) if saved else "", *times))
+        ratio = found.times_faster if found else None
+        saves = _reach(found.saved_s) if found else ""
+        rows.append((_label(name), _ratio(ratio) if ratio else "", saves, *times))
     if not any(cell for row in rows for cell in row[1:]):
         return None
     notes = [
         (
-            f"Saving: mean with its {CONFIDENCE:.0%} confidence interval (± "
+            f"Speed and saving: mean with its {CONFIDENCE:.0%} confidence interval (± "
             "or range), from the differences within the rounds."
         )
     ]
@@ -174,12 +217,13 @@ def _differences(measurement: Measurement) -> Section | None:
         )
     heads: tuple[str, ...] = (
         "codec",
+        f"speed ({_BASELINE}: 1)",
         "saves",
         "user CPU",
         "system CPU",
     )
-    if not any(row[2] or row[3] for row in rows):
-        rows, heads = [row[:2] for row in rows], heads[:2]
+    if not any(row[3] or row[4] for row in rows):
+        rows, heads = [row[:3] for row in rows], heads[:3]
     return Section(
         title=f"Cold launches against {_BASELINE}",
         origin="Measured.",
@@ -205,11 +249,11 @@ def _conditions(measurement: Measurement) -> Section:
     return Section(title="How it was measured", sentences=tuple(texts))
 
 
-def _saved(measurement: Measurement, codec: CodecMeasurement) -> Interval | None:
+def _difference(measurement: Measurement, codec: CodecMeasurement) -> Difference | None:
     xz = measurement.codecs.get(_BASELINE)
     if xz is None or codec is xz:
         return None
-    return saved_seconds(xz.cold_s, codec.cold_s)
+    return difference(xz.cold_s, codec.cold_s)
 
 
 def measure_json(measurement: Measurement) -> str:
@@ -220,7 +264,7 @@ def measure_json(measurement: Measurement) -> str:
             "image_bytes",
             cold_s=_sample(codec.cold_s),
             warm_s=_sample(codec.warm_s),
-            difference=_difference_part(_saved(measurement, codec), measurement.runs),
+            difference=_difference_part(_difference(measurement, codec)),
         )
         for name, codec in measurement.codecs.items()
     }
@@ -236,16 +280,11 @@ def measure_json(measurement: Measurement) -> str:
 
 
 def _sample(sample: Sample) -> Part:
-    return part(sample, "median stdev n user_s system_s", runs=sample.runs_s)
+    return part(sample, "median stdev n outliers user_s system_s", runs=sample.runs_s)
 
 
-def _difference_part(saved: Interval | None, rounds: int) -> Part | None:
+def _difference_part(found: Difference | None) -> Part | None:
     """Return the difference from xz as JSON has it."""
-    if saved is None:
-        return None
-    return {
-        "than": _BASELINE,
-        "confidence": CONFIDENCE,
-        "rounds": rounds,
-        "saved_s": saved,
-    }
+    names = "rounds saved_s times_faster"
+    than = {"than": _BASELINE, "confidence": CONFIDENCE}
+    return None if found is None else part(found, names, **than)

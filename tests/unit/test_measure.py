@@ -13,7 +13,7 @@ from machine import no_right_to_mount, write_script
 from payloads import make_payload
 from snapcraft_compression_advisor.capture.images import packed_images
 from snapcraft_compression_advisor.capture.measure import in_turns
-from snapcraft_compression_advisor.capture.samples import Sample, saved_seconds, student
+from snapcraft_compression_advisor.capture.samples import Sample, difference, student
 from snapcraft_compression_advisor.core.errors import StorageError, ToolError
 from snapcraft_compression_advisor.payload.source import open_payload
 from trees import fill
@@ -125,6 +125,15 @@ def test_spread_of_a_single_run_is_not_known() -> None:
     assert (sample.median, sample.stdev, sample.n) == (4.0, None, 1)
 
 
+def test_run_far_beyond_the_quartiles_is_an_outlier() -> None:
+    calm = (1.0, 1.1, 1.2, 1.1, 1.0)
+    assert Sample(runs_s=calm).outliers == ()
+    # Quartiles 1.025 and 1.175, so the fences are at 0.575 and 1.625.
+    assert Sample(runs_s=(*calm, 1.62)).outliers == ()
+    assert Sample(runs_s=(*calm, 1.63)).outliers == (6,)
+    assert Sample(runs_s=(0.5, *calm)).outliers == (1,)
+
+
 def test_runs_are_noisy_from_a_tenth_of_their_mean() -> None:
     assert not Sample(runs_s=(1.0, 1.0, 1.15)).is_noisy
     assert Sample(runs_s=(1.0, 1.0, 1.25)).is_noisy
@@ -157,23 +166,30 @@ def test_quantiles_are_those_of_tables(degrees: int, quantile: float) -> None:
 
 
 def test_difference_is_that_of_the_rounds_with_its_interval() -> None:
-    found = saved_seconds(sample(3.0, 4.0, 5.0), sample(1.0, 2.0, 2.0))
+    found = difference(sample(3.0, 4.0, 5.0), sample(1.0, 2.0, 2.0))
     assert found is not None
+    assert found.rounds == 3
     # Differences 2, 2, 3: mean 7/3, standard error 1/3, t of 2 degrees 4.303.
-    assert found.mid == pytest.approx(7 / 3)
-    assert found.high - found.mid == pytest.approx(4.303 / 3, abs=1e-3)
+    assert found.saved_s.mid == pytest.approx(7 / 3)
+    assert found.saved_s.high - found.saved_s.mid == pytest.approx(4.303 / 3, abs=1e-3)
+    assert found.times_faster is not None
+    assert found.times_faster.mid == pytest.approx((3 * 2 * 2.5) ** (1 / 3))
 
 
 def test_what_slows_whole_rounds_down_does_not_widen_the_interval() -> None:
     slow = sample(*(4.0 + more for more in SLOW_ROUNDS))
     fast = sample(*(1.5 + more for more in SLOW_ROUNDS))
-    found = saved_seconds(slow, fast)
+    found = difference(slow, fast)
     assert found is not None
-    assert found.low == found.high == 2.5
+    assert found.saved_s.low == found.saved_s.high == 2.5
 
 
-def test_single_round_has_no_spread() -> None:
-    assert saved_seconds(sample(2.0), sample(1.0)) is None
+def test_single_round_has_no_spread_and_zero_seconds_no_ratio() -> None:
+    assert difference(sample(2.0), sample(1.0)) is None
+    found = difference(sample(2.0, 2.0), sample(0.0, 1.0))
+    assert found is not None
+    assert found.times_faster is None
+    assert found.saved_s.mid == 1.5
 
 
 def test_intervals_hold_the_true_difference_as_often_as_they_say() -> None:
@@ -182,9 +198,9 @@ def test_intervals_hold_the_true_difference_as_often_as_they_say() -> None:
     for _ in range(2000):
         slow = sample(*(noise.gauss(3, 0.5) for _ in range(5)))
         fast = sample(*(noise.gauss(1, 0.3) for _ in range(5)))
-        found = saved_seconds(slow, fast)
+        found = difference(slow, fast)
         assert found is not None
-        held += found.low <= 2 <= found.high
+        held += found.saved_s.low <= 2 <= found.saved_s.high
     assert 0.94 * 2000 < held < 0.96 * 2000
 
 
@@ -193,6 +209,9 @@ def test_intervals_hold_the_true_difference_as_often_as_they_say() -> None:
 )
 def test_ends_are_in_order_for_any_seconds(rounds: list[tuple[float, float]]) -> None:
     slow, fast = (sample(*seconds) for seconds in zip(*rounds, strict=True))
-    found = saved_seconds(slow, fast)
+    found = difference(slow, fast)
     assert found is not None
-    assert found.low <= found.mid <= found.high
+    assert found.saved_s.low <= found.saved_s.mid <= found.saved_s.high
+    if found.times_faster is not None:
+        assert found.times_faster.low <= found.times_faster.mid
+        assert found.times_faster.mid <= found.times_faster.high

@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import replace
+from typing import Literal
 
 import jsonschema
 import pytest
@@ -122,6 +123,7 @@ def test_json_holds_every_run_and_compares_with_xz() -> None:
     assert cold["system_s"] == pytest.approx([s * 0.8 for s in COLD_S["lzo"]])
     assert (found["than"], found["rounds"], found["confidence"]) == ("xz", 5, 0.95)
     assert found["saved_s"]["low"] < found["saved_s"]["mid"] == pytest.approx(5.796)
+    assert found["times_faster"]["mid"] == pytest.approx(8.11, abs=0.01)
 
 
 def timed(*, xz: tuple[float, ...], lzo: tuple[float, ...]) -> Measurement:
@@ -152,7 +154,7 @@ def test_text_says_how_much_faster_or_slower_lzo_starts(
     xz: tuple[float, ...], lzo: tuple[float, ...], how: str
 ) -> None:
     text = text_of(timed(xz=xz, lzo=lzo))
-    assert f"lzo starts {how}" in text
+    assert f"lzo starts 2.00 ± 0.22 times {how}" in text
     assert "per cold launch (4 rounds, 95% confidence; measured)" in text
 
 
@@ -160,11 +162,35 @@ def test_difference_within_its_interval_is_none() -> None:
     text = text_of(timed(xz=(1.0, 1.3, 1.1), lzo=(1.1, 1.1, 1.2)))
     assert "3 rounds don't show whether lzo starts faster than xz: it saves" in text
     assert "0.00 s (-0.43 to 0.43 s) per cold launch (95% confidence)" in text
+    assert "times faster" not in text
 
 
 def test_replayed_reads_do_not_start() -> None:
     measurement = timed(xz=(2.0, 2.1, 2.0), lzo=(1.0, 1.0, 1.1))
     assert "lzo reads" in text_of(replace(measurement, method="replay"))
+
+
+def test_outliers_are_named_with_what_to_do() -> None:
+    calm = (2.0, 2.1, 2.0, 2.1, 2.0, 2.1)
+    text = text_of(timed(xz=calm, lzo=(*calm[:3], 9.5, *calm[4:])))
+    assert "Warning: Outliers: cold launch 4 with lzo, 9.50 s (median 2.05 s)" in text
+    assert "Close other programs and measure again" in text
+    assert "First runs differ" not in text
+    assert "Outliers" not in text_of(timed(xz=calm, lzo=calm))
+
+
+@pytest.mark.parametrize(
+    ("method", "advice"), [("launch", "--home DIR"), ("replay", "measure again")]
+)
+def test_first_run_that_differs_is_no_plain_outlier(
+    method: Literal["launch", "replay"], advice: str
+) -> None:
+    calm = (2.0, 2.1, 2.0, 2.1, 2.0, 2.1)
+    measurement = timed(xz=(9.5, *calm[1:]), lzo=calm)
+    text = text_of(replace(measurement, method=method))
+    assert "Warning: First runs differ: cold launch 1 with xz, 9.50 s" in text
+    assert advice in text
+    assert "Outliers" not in text
 
 
 def test_noisy_runs_are_a_warning() -> None:
