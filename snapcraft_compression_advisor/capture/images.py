@@ -38,17 +38,20 @@ def packed_images(
     *,
     scratch: Path | None,
     progress: Progress,
+    to_mount: bool = True,
 ) -> Iterator[PackedImages]:
     """Pack a payload with each codec as ``snap pack`` would; removed at the end.
 
     Codecs that mksquashfs or the kernel lacks are left out.
 
     :param scratch: directory to write to; the system's temporary one by default.
+    :param to_mount: whether the images have to be such that the kernel mounts them.
     :raises ToolError: if no codec is left, mksquashfs is missing or fails, or images
         can't be mounted here.
     :raises StorageError: if the disk is too small, or files vanish.
     """
-    check_mounting()  # before minutes of packing
+    if to_mount:
+        check_mounting()  # before minutes of packing
     # What is sure to be written; a disk that a codec fills is noticed by mksquashfs.
     whole_copies = ("none" in codecs) + (payload.kind == "snap")
     with scratch_directory(
@@ -63,7 +66,7 @@ def packed_images(
             for codec, image in pack_with(codecs, payload, directory, progress):
                 if image is None:
                     unavailable[codec] = "This mksquashfs doesn't support it"
-                elif refusal := _mount_refusal(image):
+                elif to_mount and (refusal := _mount_refusal(image)):
                     image.unlink()
                     unavailable[codec] = refusal
                 else:

@@ -80,33 +80,21 @@ def measure(  # noqa: PLR0913 # keywords: how
     :raises AdvisorError: if an image can't be made, or a launch fails.
     """
     drop_caches()  # refused before minutes of packing
-    cold: dict[str, list[RunTime]] = defaultdict(list)
-    warm: dict[str, list[RunTime]] = defaultdict(list)
-    with (
-        packed_images(payload, codecs, scratch=None, progress=progress) as images,
-        mount_point() as root,
-    ):
-        # All at one place, since applications keep paths in caches of their own.
-        image = next(iter(images.paths.values()))
-        with mounted(image, at=root) as mount:
-            if method == "launch":
-                progress("Launching once without measuring")
-                launch_once(mount)
-            drop_caches()
-            storage, read_ahead_kb = storage_of(image), mount.read_ahead_kb
-        for number, order in enumerate(in_turns(tuple(images.paths), runs), start=1):
-            for codec in order:
-                progress(f"Launching: {codec} (round {number} of {runs})")
-                with mounted(images.paths[codec], at=root) as mount:
-                    drop_caches()
-                    cold[codec].append(launch_once(mount))
-                    warm[codec].append(launch_once(mount))
+    with packed_images(payload, codecs, scratch=None, progress=progress) as images:
+        turns = launch_in_turns(
+            images.paths,
+            launch_once,
+            rounds=runs,
+            make_cold=lambda _: drop_caches(),
+            warm_up=method == "launch",
+            progress=progress,
+        )
         measured = {
             codec: CodecMeasurement(
                 codec=codec,
                 image_bytes=path.stat().st_size,
-                cold_s=Sample.of_runs(cold[codec]),
-                warm_s=Sample.of_runs(warm[codec]),
+                cold_s=turns.cold_s[codec],
+                warm_s=turns.warm_s[codec],
             )
             for codec, path in images.paths.items()
         }
@@ -114,11 +102,69 @@ def measure(  # noqa: PLR0913 # keywords: how
         codecs=measured,
         unavailable=images.unavailable,
         method=method,
-        storage=storage,
-        read_ahead_kb=read_ahead_kb,
+        storage=turns.storage,
+        read_ahead_kb=turns.read_ahead_kb,
         runs=runs,
         kernel=platform.release(),
         processor=processor_name(),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turns:
+    """Launches from each image, in the order of the rounds.
+
+    :param cold_s: with nothing of the image cached.
+    :param warm_s: right after those.
+    """
+
+    cold_s: Mapping[str, Sample]
+    warm_s: Mapping[str, Sample]
+    storage: Storage
+    read_ahead_kb: int | None
+
+
+def launch_in_turns(  # noqa: PLR0913 # keywords: how often, what is done between
+    images: Mapping[str, Path],
+    launch_once: Launch,
+    *,
+    rounds: int,
+    make_cold: Callable[[Path], None],
+    warm_up: bool,
+    progress: Progress,
+) -> Turns:
+    """Launch cold and warm from each image in every round.
+
+    Each cold launch has a mount of its own: the kernel keeps some blocks of a mount if
+    no dropping of caches reaches them. All are mounted at the same place, since
+    applications keep paths in caches of their own.
+
+    :param make_cold: drops the pages of the image that is given, at least.
+    :param warm_up: whether to launch once before, unmeasured.
+    :raises AdvisorError: if an image can't be mounted, or a launch fails.
+    """
+    cold: dict[str, list[RunTime]] = defaultdict(list)
+    warm: dict[str, list[RunTime]] = defaultdict(list)
+    image = next(iter(images.values()))
+    with mount_point() as root:
+        with mounted(image, at=root) as mount:
+            if warm_up:
+                progress("Launching once without measuring")
+                launch_once(mount)
+            make_cold(image)
+            storage, read_ahead_kb = storage_of(image), mount.read_ahead_kb
+        for number, order in enumerate(in_turns(tuple(images), rounds), start=1):
+            for name in order:
+                progress(f"Launching: {name} (round {number} of {rounds})")
+                with mounted(images[name], at=root) as mount:
+                    make_cold(images[name])
+                    cold[name].append(launch_once(mount))
+                    warm[name].append(launch_once(mount))
+    return Turns(
+        cold_s={name: Sample.of_runs(cold[name]) for name in images},
+        warm_s={name: Sample.of_runs(warm[name]) for name in images},
+        storage=storage,
+        read_ahead_kb=read_ahead_kb,
     )
 
 

@@ -67,6 +67,20 @@ def drop_caches(control: Path = _DROP_CACHES) -> None:
         raise ToolError(message, resolution="Run the command as root.") from error
 
 
+def drop_file_cache(path: Path) -> None:
+    """Drop one file's pages from the cache; its owner may always do that.
+
+    :raises StorageError: if the file can't be written back to its disk.
+    """
+    try:
+        with path.open("rb") as file:
+            os.fsync(file.fileno())  # a page that isn't written back stays
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    except OSError as error:
+        message = f"Cannot flush {str(path)!r} to its disk: {error.strerror}"
+        raise StorageError(message, resolution="Check the disk.") from error
+
+
 def evict(root: Path, inventory: Inventory) -> None:
     """Drop a payload's files from the cache; their owner may always do that.
 

@@ -22,8 +22,10 @@ from .commands import (
     PATH,
     Arguments,
     Command,
+    details,
     exclude,
     output_arguments,
+    whole_number,
 )
 from .edits import change_file
 from .settings_options import POLICY_ARGUMENTS, reporter_here
@@ -56,6 +58,12 @@ class TrimCommand(Command):
         "--prove": "leave the files out of a copy, start every app with and without "
         "them, and compare what it reads; isolated. A group that an app needs is "
         "taken back. This runs the snap's programs",
+        "--runs COUNT": details(
+            "with --prove: also time this many cold launches of each app before and "
+            "after, in turns, from mounted images",
+            type=whole_number(least=0),
+            default=0,  # a launch takes seconds, and each app has four of them a round
+        ),
         "--project PROJECT_DIR": "the snap's project, or its snapcraft.yaml "
         "(default: the one beside the snap; for --fix, else the one here)",
         **EDITS,
@@ -80,7 +88,7 @@ class TrimCommand(Command):
             if parsed_args.prove:
                 if file is not None:
                     _edit(plan, file)  # what can't be written fails at once
-                proof = _proof(subject, plan)
+                proof = _proof(subject, plan, parsed_args.runs)
                 plan = plan.only(proof.groups)
         risky, names = parsed_args.risky, _part_names(folder)
         if parsed_args.format == "yaml" and not parsed_args.diff:
@@ -94,12 +102,16 @@ class TrimCommand(Command):
             _change(plan, file, parsed_args)
 
 
-def _proof(subject: Subject, plan: TrimPlan) -> Proof:
+def _proof(subject: Subject, plan: TrimPlan, runs: int) -> Proof:
     """Start every app with and without the files."""
     from ..trim.prove import prove_trim  # noqa: PLC0415 # few runs start any
     from ..trim.without import Starts, seeing  # noqa: PLC0415 # as above
 
-    starts = Starts(reporter=reporter_here(), recordings=subject.loaded.settings.record)
+    starts = Starts(
+        reporter=reporter_here(),
+        recordings=subject.loaded.settings.record,
+        timed=runs,
+    )
     with seeing(starts, subject.payload, subject.surroundings) as seen:
         return prove_trim(subject.payload, plan, seen)
 

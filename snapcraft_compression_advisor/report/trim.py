@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ..core.terminal import printable
-from ..core.units import counted, format_bytes, percent, size
+from ..core.units import counted, format_bytes, percent, seconds, size
 from .document import Part, document_text, part
 from .model import Entry, Page, Section, Step, Table
 
@@ -50,6 +50,7 @@ def trim_page(
         *([_proof(proof)] if proof else []),
         _risky(plan),
         _filters(plan, part_names, risky=risky),
+        *([_launches(plan)] if any(each.saved_s for each in plan.groups) else []),
     ]
     return Page(
         title=f"What {plan.snap} needn't ship",
@@ -129,6 +130,21 @@ def _risky(plan: TrimPlan) -> Section:
     )
 
 
+def _launches(plan: TrimPlan) -> Section:
+    """Return the seconds that the files add to launches."""
+    return Section(
+        title="What they add to a cold launch",
+        origin="Estimated.",
+        sentences=tuple(
+            f"{_TITLES[group.reason]}: {app} reads some of them, for "
+            + ", ".join(f"{seconds(s)} on {device}" for device, s in by_device.items())
+            + "."
+            for group in plan.groups
+            for app, by_device in group.saved_s.items()
+        ),
+    )
+
+
 def _proof(proof: Proof) -> Section:
     """Return the outcome of launches without the files that can go."""
     off = proof.before_bytes - proof.after_bytes
@@ -160,10 +176,16 @@ def _proof(proof: Proof) -> Section:
 def _started(app: AppProof) -> str:
     if app.problem is not None:
         return f"{app.app}: not proven, it can't be started here: {app.problem}."
-    return (
+    text = (
         f"{app.app}: starts; {app.common_share or 0:.0%} of the blocks that launches "
-        "before and after read are the same."
+        "before and after read are the same"
     )
+    if app.turns is not None:
+        cold_s = app.turns.cold_s
+        before, after = (seconds(cold_s[name].mean) for name in ("before", "after"))
+        text += f"; cold launches: {before} before, {after} after"
+        text += f" (mean of {cold_s['after'].n})"
+    return f"{text}; saved: {seconds(app.saved.saved_s)}." if app.saved else f"{text}."
 
 
 def trim_yaml(plan: TrimPlan, *, risky: bool, part_names: Sequence[str] = ()) -> str:
@@ -232,7 +254,7 @@ def trim_json(plan: TrimPlan, proof: Proof | None) -> str:
     groups = [
         part(
             group,
-            "reason risk files raw_bytes image_bytes",
+            "reason risk files raw_bytes image_bytes saved_s",
             filters={
                 name: [f"-{each}" for each in patterns]
                 for name, patterns in group.filters.items()
@@ -248,5 +270,16 @@ def _proof_part(proof: Proof) -> Part:
     taken_back = [
         part(each, "app problem", reason=each.group.reason) for each in proof.taken_back
     ]
-    apps = [part(app, "app problem common_share traced") for app in proof.apps]
+    apps = []
+    for app in proof.apps:
+        cold_s = app.turns.cold_s if app.turns else None
+        apps.append(
+            part(
+                app,
+                "app problem common_share traced",
+                cold_before_s=cold_s["before"].mean if cold_s else None,
+                cold_after_s=cold_s["after"].mean if cold_s else None,
+                saved_s=app.saved.saved_s if app.saved else None,
+            )
+        )
     return part(proof, "before_bytes after_bytes", apps=apps, taken_back=taken_back)

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 
 from ..capture.missed_files import can_trace, missed_files
 from ..capture.recordings import isolated_request, recorded_profiles
+from ..capture.samples import Difference, difference
 from ..core.errors import AdvisorError
 from ..payload.source import Payload
 from .plan import TrimGroup, TrimPlan
-from .without import Starts, packed_bytes, without
+from .without import AFTER, BEFORE, Starts, packed, timed, without
 
 if TYPE_CHECKING:
+    from ..capture.measure import Turns
     from ..launch.profile import LaunchProfile, ProfileFile
 
 LEAST_COMMON = 0.93
@@ -35,12 +37,21 @@ class AppProof:
     :param common_share: of the blocks outside the files left out that launches before
         and after read, those that both do.
     :param traced: whether the launch was also traced for files that were left out.
+    :param turns: cold and warm launches ``before`` and ``after``, if they were timed.
     """
 
     app: str
     problem: str | None = None
     common_share: float | None = None
     traced: bool = False
+    turns: Turns | None = None
+
+    @property
+    def saved(self) -> Difference | None:
+        """How much faster cold launches are without the files."""
+        if self.turns is None:
+            return None
+        return difference(self.turns.cold_s[BEFORE], self.turns.cold_s[AFTER])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,11 +107,11 @@ def prove_trim(
         group = find_culprit(groups, trial)
         taken_back.append(TakenBack(group=group, app=app, problem=problem))
         groups.remove(group)
-    progress = starts.reporter.progress
-    with without(payload, groups) as trimmed:
-        before_bytes, after_bytes = (
-            packed_bytes(each, plan.codec, progress) for each in (payload, trimmed)
-        )
+    with packed(payload, plan.codec, groups, starts) as images:
+        before_bytes, after_bytes = (path.stat().st_size for path in images.values())
+        turns = {
+            app: timed(payload, app, images, starts) for app in profiles if starts.timed
+        }
     return Proof(
         groups=tuple(groups),
         apps=tuple(
@@ -110,6 +121,7 @@ def prove_trim(
                 app=app,
                 common_share=common.get(app, 1.0),
                 traced=can_trace(),
+                turns=turns.get(app),
             )
             for app, found in started.items()
         ),

@@ -1,22 +1,25 @@
-"""A payload without some files: a copy, its image, and how apps are started."""
+"""A payload without some files: a copy, its image, launches timed from it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..capture.images import payload_copy
-from ..capture.recordings import NOTHING_BESIDE
-from ..core.errors import ToolError
+from ..capture.images import packed_images, payload_copy
+from ..capture.measure import Turns, launch_in_turns
+from ..capture.page_cache import drop_file_cache
+from ..capture.recordings import NOTHING_BESIDE, isolated_request
+from ..capture.snap_environment import launch_home
+from ..capture.start import time_launch
 from ..payload.references import needed_directories
 from ..payload.source import Payload, open_payload
 from ..payload.stack import layers_of
 from ..settings.parts import Recording
 from ..squashfs.entry import EntryKind
-from ..trial.exact import run_exact_trial
 from .filters import emptied_directories
 from .plan import TrimGroup
 
@@ -24,7 +27,8 @@ if TYPE_CHECKING:
     from ..capture.isolation import Isolation
     from ..capture.recordings import Reporter
     from ..launches import Surroundings
-    from ..trial.result import Progress
+
+BEFORE, AFTER = "before", "after"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,11 +37,13 @@ class Starts:
 
     :param recordings: of the settings, for their events and timeouts; one that names no
         app serves those that none names.
+    :param timed: cold launches to time before and after, in turns; 0 for none.
     """
 
     reporter: Reporter
     recordings: Sequence[Recording] = ()
     within: Isolation = NOTHING_BESIDE
+    timed: int = 0
 
     def of(self, app: str) -> Recording:
         """Return the launch of an app, which has to be possible."""
@@ -88,14 +94,46 @@ def without(payload: Payload, groups: Sequence[TrimGroup]) -> Iterator[Payload]:
             yield trimmed
 
 
-def packed_bytes(payload: Payload, codec: str, progress: Progress) -> int:
-    """Return the size of a payload's image.
+@contextmanager
+def packed(
+    payload: Payload, codec: str, groups: Sequence[TrimGroup], starts: Starts
+) -> Iterator[dict[str, Path]]:
+    """Give the images with all files and without some, to be mounted if it is timed."""
+    pack = partial(
+        packed_images,
+        codecs=(codec,),
+        scratch=None,
+        progress=starts.reporter.progress,
+        to_mount=starts.timed > 0,
+    )
+    with (
+        without(payload, groups) as trimmed,
+        pack(payload) as whole,
+        pack(trimmed) as less,
+    ):
+        yield {BEFORE: whole.paths[codec], AFTER: less.paths[codec]}
 
-    :raises AdvisorError: if it can't be packed.
+
+def timed(
+    payload: Payload, app: str, images: Mapping[str, Path], starts: Starts
+) -> Turns:
+    """Return an app's launches from both images.
+
+    Of what is cached, the images' own pages are dropped before a cold one: what belongs
+    to the machine and to the base is warm, as it is if other snaps run.
     """
-    trial = run_exact_trial(payload, progress=progress, names=(codec,))
-    size = trial.codecs[codec].image_bytes
-    if size is None:
-        message = f"This mksquashfs can't pack with {codec}"
-        raise ToolError(message, resolution="Install squashfs-tools.")
-    return int(size.mid)
+    reporter = starts.reporter
+    with (
+        isolated_request(
+            payload, starts.of(app), reporter, doing="Timing", within=starts.within
+        ) as request,
+        launch_home() as home,
+    ):
+        return launch_in_turns(
+            images,
+            lambda mount: time_launch(request, mount.root, home),
+            rounds=starts.timed,
+            make_cold=drop_file_cache,
+            warm_up=True,
+            progress=reporter.progress,
+        )

@@ -90,6 +90,7 @@ def test_apps_are_isolated(prime: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "escaped").exists()
 
 
+@pytest.mark.mounts
 def test_group_that_an_app_looks_for_is_taken_back(tmp_path: Path) -> None:
     prime = fill_launchable(tmp_path / "prime")
     text = SNAP_YAML.partition("apps:")[0] + (
@@ -104,7 +105,7 @@ def test_group_that_an_app_looks_for_is_taken_back(tmp_path: Path) -> None:
         path.parent.mkdir(parents=True)
         path.write_bytes(random.Random(2).randbytes(9_000))
     ran = advisor(
-        "trim", prime, "--prove", "--format", "json",
+        "trim", prime, "--prove", "--runs", "2", "--format", "json",
         TMPDIR=str(tmp_path), XDG_CACHE_HOME=str(tmp_path / "cache"), status=0,
     )  # fmt: skip
     proof = json.loads(ran.stdout)["proof"]
@@ -112,6 +113,7 @@ def test_group_that_an_app_looks_for_is_taken_back(tmp_path: Path) -> None:
     assert taken["problem"] == "it looks for usr/share/doc/sample/README"
     (app,) = proof["apps"]
     assert (app["problem"], app["traced"]) == (None, True)
+    assert app["cold_before_s"] > 0 < app["cold_after_s"]
 
 
 def test_event_of_the_policy_ends_a_service_that_goes_on(tmp_path: Path) -> None:

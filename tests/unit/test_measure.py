@@ -59,20 +59,18 @@ def called(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return called
 
 
-@pytest.fixture
-def may_mount(mocker: MockerFixture) -> None:
-    mocker.patch("snapcraft_compression_advisor.capture.images.check_mounting")
-
-
-def pack(path: Path, codecs: Sequence[str], *, scratch: Path) -> None:
+def pack(
+    path: Path, codecs: Sequence[str], *, scratch: Path, to_mount: bool = False
+) -> None:
     with (
         open_payload(path) as payload,
-        packed_images(payload, codecs, scratch=scratch, progress=lambda _: None),
+        packed_images(
+            payload, codecs, scratch=scratch, progress=lambda _: None, to_mount=to_mount
+        ),
     ):
         pytest.fail("packed")
 
 
-@pytest.mark.usefixtures("may_mount")
 def test_no_codec_left_is_an_error_with_every_reason(
     prime: Path, scratch: Path, called: Path
 ) -> None:
@@ -85,15 +83,18 @@ def test_no_codec_left_is_an_error_with_every_reason(
     assert list(scratch.iterdir()) == []
 
 
-def test_right_to_mount_is_needed_before_packing(
-    prime: Path, scratch: Path, called: Path
+@pytest.mark.parametrize(
+    ("to_mount", "said"),
+    [(True, "may not mount images"), (False, "No image could be packed")],
+)
+def test_right_to_mount_is_needed_before_packing_what_is_mounted(
+    prime: Path, scratch: Path, called: Path, said: str, *, to_mount: bool
 ) -> None:
-    with no_right_to_mount(), pytest.raises(ToolError, match="may not mount images"):
-        pack(prime, ("xz",), scratch=scratch)
-    assert not called.exists()
+    with no_right_to_mount(), pytest.raises(ToolError, match=said):
+        pack(prime, ("xz",), scratch=scratch, to_mount=to_mount)
+    assert called.exists() is not to_mount
 
 
-@pytest.mark.usefixtures("may_mount")
 def test_disk_that_is_plainly_too_small_is_refused_before_packing(
     prime: Path, scratch: Path, called: Path
 ) -> None:
@@ -106,7 +107,6 @@ def test_disk_that_is_plainly_too_small_is_refused_before_packing(
     assert called.exists()
 
 
-@pytest.mark.usefixtures("may_mount")
 def test_missing_scratch_directory_is_a_storage_error(tmp_path: Path) -> None:
     with (
         pytest.raises(StorageError, match="Cannot write"),
@@ -115,6 +115,7 @@ def test_missing_scratch_directory_is_a_storage_error(tmp_path: Path) -> None:
             ("xz",),
             scratch=tmp_path / "no",
             progress=lambda _: None,
+            to_mount=False,
         ),
     ):
         pytest.fail("packed")

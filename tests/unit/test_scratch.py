@@ -21,6 +21,7 @@ from snapcraft_compression_advisor.capture.mount import (
 )
 from snapcraft_compression_advisor.capture.page_cache import (
     drop_caches,
+    drop_file_cache,
 )
 from snapcraft_compression_advisor.core import scratch
 from snapcraft_compression_advisor.core.errors import StorageError, ToolError
@@ -61,6 +62,11 @@ def test_caches_that_may_not_be_dropped_are_a_clear_error(tmp_path: Path) -> Non
     with pytest.raises(ToolError, match="Cannot drop") as caught:
         drop_caches(tmp_path / "no/drop_caches")
     assert "root" in str(caught.value.resolution)
+
+
+def test_file_that_is_gone_cannot_be_dropped(tmp_path: Path) -> None:
+    with pytest.raises(StorageError, match="gone"):
+        drop_file_cache(tmp_path / "gone")
 
 
 def test_mount_point_goes_also_after_an_error(temporary_directory: Path) -> None:

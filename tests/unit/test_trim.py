@@ -350,6 +350,7 @@ def group(name: str) -> TrimGroup:
         files=(name,),
         raw_bytes=1,
         image_bytes=None,
+        saved_s={},
         filters={},
     )
 

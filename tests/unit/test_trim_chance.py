@@ -1,6 +1,7 @@
 """``trim --prove`` of apps whose launches differ, or fail, by chance."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -62,7 +63,8 @@ def proven(
         return (LaunchProfile(source="residency", app=app, app_files=tuple(read)),)
 
     monkeypatch.setattr(prove, "recorded_profiles", recorded)
-    monkeypatch.setattr(prove, "packed_bytes", lambda *_: 1)
+    images = {"before": payload.path, "after": payload.path}
+    monkeypatch.setattr(prove, "packed", lambda *_: nullcontext(images))
     monkeypatch.setattr(prove, "can_trace", lambda: False)
     group = TrimGroup(
         reason="development-files",
@@ -70,6 +72,7 @@ def proven(
         files=(HEADER,),
         raw_bytes=13,
         image_bytes=None,
+        saved_s={},
         filters={},
     )
     plan = TrimPlan(
