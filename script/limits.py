@@ -25,19 +25,19 @@ ROOM_LINES = {
     "refresh": 1_150,
     "diff": 1_015,
     "preflight": 660,
-    "trim": 1_210,
+    "trim": 1_290,
     "lint": 3_310,
-    "capture": 6_285,
-    "report": 5_225,
+    "capture": 6_405,
+    "report": 5_295,
     "fleet": 2_300,
-    "cli": 3_505,
+    "cli": 3_515,
     "host": 1_940,
 }
 """Of the package's rooms, without those inside that have a limit of their own."""
 
 TREES = {
-    PACKAGE: (49_315, 248),
-    "tests": (41_390, 190),
+    PACKAGE: (49_375, 248),
+    "tests": (41_405, 190),
     "study": (11_290, 63),
     "benchmarks": (2_350, 16),
 }
