@@ -304,9 +304,11 @@ def _how_known(launch: LaunchAnalysis) -> str:
     ratios = [ratio for _, ratio in known.basis.recorded]
     if not ratios:
         return f"{text} ({known.basis.kind}: none was recorded to compare with)."
-    low, high = min(ratios), max(ratios)
-    others = f"apps like it read {low:.2f}\N{EN DASH}{high:.2f} times the guess"
-    return f"What the app reads is guessed; {others}."
+    low, high = (f"{ratio:.2f}" for ratio in (min(ratios), max(ratios)))
+    others = f"apps like it read {low}\N{EN DASH}{high}"
+    if len(ratios) == 1:
+        others = f"one app like it, recorded, read {low}"
+    return f"What the app reads is guessed; {others} times the guess."
 
 
 def _is_component(analysis: Analysis) -> bool:

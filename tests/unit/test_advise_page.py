@@ -118,6 +118,8 @@ def test_text_says_how_sure_the_guess_is_for_its_kind() -> None:
     assert "Guessed from files: 1 file, about 1 of 4 data blocks" in text
     assert "2 recorded applications of this kind read 0.88\N{EN DASH}1.21 times" in text
     assert "no application of this kind was recorded" in words(full_text(guessed()))
+    alone = words(answer_text(guessed(("a", 1.217))))
+    assert "one app like it, recorded, read 1.22 times the guess." in alone
 
 
 def test_accuracy_is_that_of_the_study() -> None:
