@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Literal
 
-from ..core.errors import UsageError
 from ..core.units import Interval
 
 if TYPE_CHECKING:
@@ -240,10 +238,7 @@ def download_seconds(bytes_added: float, link_mbit_per_s: float) -> float:
     :param bytes_added: bytes that the image grew by; negative where it shrank.
     :param link_mbit_per_s: speed of the link in decimal megabits per second.
     :returns: seconds; negative where the image shrank.
-    :raises UsageError: if the speed isn't a positive number, or a figure isn't
-        a number at all.
     """
-    _refuse_nonsense(link_mbit_per_s, bytes_added)
     return bytes_added * _BITS_PER_BYTE / (link_mbit_per_s * _BITS_PER_MBIT)
 
 
@@ -257,18 +252,7 @@ def break_even_launches(
     :param link_mbit_per_s: speed of the link in decimal megabits per second.
     :returns: launches, unrounded; 0 if no bytes are added; ``None`` if a
         launch saves nothing, so that no number of them pays.
-    :raises UsageError: as :func:`download_seconds` does.
     """
-    _refuse_nonsense(link_mbit_per_s, bytes_added, seconds_saved)
     if seconds_saved <= 0:
         return None
     return max(0.0, download_seconds(bytes_added, link_mbit_per_s)) / seconds_saved
-
-
-def _refuse_nonsense(link_mbit_per_s: float, *figures: float) -> None:
-    if not (math.isfinite(link_mbit_per_s) and link_mbit_per_s > 0):
-        message = f"A link speed of {link_mbit_per_s} Mbit/s isn't possible."
-        raise UsageError(message, resolution="Give a positive number, such as 50.")
-    if not all(math.isfinite(figure) for figure in figures):
-        message = "The bytes added and the seconds saved must be finite numbers."
-        raise UsageError(message)

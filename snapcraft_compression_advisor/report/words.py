@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from ..advice.reasons import Code
 from ..core.terminal import printable
-from ..core.units import counted, first_of, join_ends
+from ..core.units import counted, first_of, join_ends, joined
 from ..payload.snap_yaml import split_component_name
-from ..wording import not_followed
+from ..wording import not_followed, verdict_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -156,6 +156,7 @@ def what_decides(analysis: Analysis) -> Iterator[NextStep]:
     if "growth" in analysis.recommendation.doubts:
         yield NextStep(text="--exact packs with every codec, so the sizes are measured")
     if {"saving", "paying"} & {*analysis.recommendation.doubts}:
+        yield from _without_devices_in_doubt(analysis)
         yield NextStep(
             text="It depends on how fast the device is; a calibrated profile of your "
             "own device decides it for that device",
@@ -164,6 +165,21 @@ def what_decides(analysis: Analysis) -> Iterator[NextStep]:
                 again(analysis, "--device", _DEVICE),
             ),
             short="measure your own device",
+        )
+
+
+def _without_devices_in_doubt(analysis: Analysis) -> Iterator[NextStep]:
+    """Yield the step that names the devices which decide it by themselves, if any."""
+    decides = analysis.recommendation.decides
+    devices = decides.by_device if decides else ()
+    sure = [each for each in devices if each.verdict != "undecided"]
+    if sure:
+        names = [each.device for each in sure]
+        yield NextStep(
+            text=f"Judged by {joined(names)} alone: {verdict_words(sure[0])}. Name the "
+            "devices that your users have",
+            commands=(again(analysis, *_each("--device", names)),),
+            short="name the devices that your users have",
         )
 
 

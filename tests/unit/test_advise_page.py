@@ -15,7 +15,12 @@ from lint_reports import HOSTILE_PATHS
 from reports import answer_text, full_page, full_text, make_full_analysis, make_linted
 from snapcraft_compression_advisor.advice.evidence import AVERAGE, Evidence, Saving
 from snapcraft_compression_advisor.advice.judging import Recommendation
-from snapcraft_compression_advisor.advice.reasons import Code, Condition
+from snapcraft_compression_advisor.advice.reasons import (
+    Code,
+    Condition,
+    Decides,
+    DeviceVerdict,
+)
 from snapcraft_compression_advisor.advice.recommendation import recommend
 from snapcraft_compression_advisor.analysis import Analysis
 from snapcraft_compression_advisor.core.units import Interval
@@ -100,6 +105,22 @@ def test_undecided_after_a_recording_says_what_would_decide() -> None:
     assert "--method residency" not in text
     growth = full_text(undecided("residency", doubts=("growth",)))
     assert "--exact packs with every codec, so the sizes are measured." in growth
+
+
+def test_doubt_of_one_device_asks_for_the_devices_that_users_have() -> None:
+    analysis = undecided("residency")
+    saving = next(analysis.launches[0].savings())
+    sure = DeviceVerdict(
+        device="nvme-laptop", verdict="change", compression="lzo", saving=saving
+    )
+    doubted = replace(sure, device="hdd-laptop", verdict="undecided")
+    decides = Decides(saving=saving, why="not-worth-there", by_device=(sure, doubted))
+    advice = replace(analysis.recommendation, decides=decides)
+    changed = replace(analysis, recommendation=advice)
+    text = full_text(changed)
+    assert "can't tell yet; name the devices that your users have:" in text
+    assert "--device nvme-laptop\n" in text
+    assert "Judged by nvme-laptop alone: change to lzo." in words(text)
 
 
 def guessed(*recorded: tuple[str, float]) -> Analysis:

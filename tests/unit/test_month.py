@@ -1,6 +1,5 @@
 """What users wait in a month: launches, downloads."""
 
-import math
 from dataclasses import replace
 
 import pytest
@@ -26,7 +25,6 @@ from snapcraft_compression_advisor.advice.month import (
     usual_downloads,
 )
 from snapcraft_compression_advisor.advice.recommendation import recommend
-from snapcraft_compression_advisor.core.errors import UsageError
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.refresh.delta import PLAIN, SNAP_AWARE, DeltaSize
 from snapcraft_compression_advisor.refresh.refresh import CodecRefresh, Refresh
@@ -245,20 +243,3 @@ def test_the_download_pays_after_its_seconds_over_the_seconds_saved(
 ) -> None:
     found = break_even_launches(bytes_added, seconds_saved, 50)
     assert found == (None if launches is None else pytest.approx(launches))
-
-
-@pytest.mark.parametrize(
-    ("figures", "message"),
-    [
-        *(((1, 0, link), "Mbit/s") for link in (0, -1, math.inf, math.nan)),
-        *(
-            (each, "finite")
-            for each in ((math.nan, 1, 50), (1, math.nan, 50), (1, math.inf, 50))
-        ),
-    ],
-)
-def test_figures_that_are_no_finite_numbers_are_a_usage_error(
-    figures: tuple[float, float, float], message: str
-) -> None:
-    with pytest.raises(UsageError, match=message):
-        break_even_launches(*figures)
