@@ -109,7 +109,7 @@ def _percent(value: object) -> float:
 
 def _positive(text: object, number: float) -> float:
     if not 0 < number <= sys.float_info.max:  # an integer may have 400 digits
-        message = f"{text} isn't a positive number"
+        message = f"{text!r} isn't a positive number"
         raise ValueError(message)
     return number
 

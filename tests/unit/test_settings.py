@@ -105,7 +105,7 @@ def test_empty_file_means_all_defaults() -> None:
         ("severity: {SCA101: fatal}", "'error', 'warning' or 'info'"),
         ("max-image-size: 300", "300 isn't a number with a unit (B, "),
         ("max-image-size: 300 mb", "isn't a number with a unit"),
-        ("max-image-size: 0MB", "0MB isn't a positive number"),
+        ("max-image-size: 0MB", "'0MB' isn't a positive number"),
         ("max-cold-start: {x: -1.5}", "-1.5 isn't a positive number"),
         ("max-cold-start: {x: true}", "isn't a number in s, or with a unit"),
         ("max-cold-start: {x: {a: -1s}}", "isn't a number in s, or with a unit"),
