@@ -28,7 +28,7 @@ ROOM_LINES = {
     "trim": 1_290,
     "lint": 3_310,
     "capture": 6_405,
-    "report": 5_295,
+    "report": 5_315,
     "fleet": 2_300,
     "cli": 3_515,
     "host": 1_940,
