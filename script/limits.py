@@ -26,7 +26,7 @@ ROOM_LINES = {
     "diff": 1_015,
     "preflight": 660,
     "trim": 1_290,
-    "lint": 3_265,
+    "lint": 3_310,
     "capture": 6_405,
     "report": 5_315,
     "fleet": 2_300,
@@ -36,8 +36,8 @@ ROOM_LINES = {
 """Of the package's rooms, without those inside that have a limit of their own."""
 
 TREES = {
-    PACKAGE: (49_335, 248),
-    "tests": (41_360, 190),
+    PACKAGE: (49_375, 248),
+    "tests": (41_405, 190),
     "study": (11_290, 63),
     "benchmarks": (2_350, 16),
 }

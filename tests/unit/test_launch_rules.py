@@ -9,6 +9,7 @@ from ruamel.yaml import YAML
 from analyses import make_analysis
 from lint_contexts import found_by, launching, make_context, make_surveyed, with_launch
 from made_blocks import stored_block
+from payloads import make_payload
 from snapcraft_compression_advisor.analysis import Analysis
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.devices.builtin_devices import default_devices
@@ -20,6 +21,8 @@ from snapcraft_compression_advisor.lint.rules.launch_caches import RULES
 from snapcraft_compression_advisor.lint.rules.launch_files import (
     launch_dominated,
     launch_not_recorded,
+    program_missing,
+    target_missing,
 )
 from snapcraft_compression_advisor.payload.caches import CacheFault, CacheKind
 from snapcraft_compression_advisor.squashfs.entry import ImageBlock
@@ -141,6 +144,50 @@ def test_launch_that_has_to_be_recorded_is_not_decided_by_a_guess(
     recorded = replace(launch.launch_set, source="recorded")
     analysis = with_launch(context.analysis, replace(launch, launch_set=recorded))
     assert not found_by(launch_not_recorded, replace(context, analysis=analysis))
+
+
+@pytest.mark.parametrize(
+    ("target", "files", "base", "finds"),
+    [
+        ("$SNAP/foo", {}, "core24", True),
+        ("${SNAP}/foo/", {}, "core24", True),
+        ("foo", {}, "core24", True),
+        ("/foo", {}, "core24", True),
+        ("foo", {"foo/x": b""}, "core24", False),
+        ("$SNAP/", {}, "core24", False),
+        ("/", {}, "core24", False),
+        ("$SNAP_DATA/foo", {}, "core24", False),
+        ("foo", {}, "core26", False),
+    ],
+)
+def test_missing_directory_of_a_content_snap_is_found(
+    target: str, files: dict[str, bytes], base: str, *, finds: bool
+) -> None:
+    plug = {"interface": "content", "target": target, "default-provider": "other"}
+    payload = make_payload(files, base=base, plugs={"other": plug})
+    context = replace(make_context(), snap=payload.snap, inventory=payload.inventory)
+    messages = [each.message for each in found_by(target_missing, context)]
+    assert [message.split(",")[0] for message in messages] == [
+        "The snap has no directory 'foo'"
+    ] * finds
+
+
+def test_each_app_whose_program_is_missing_is_named() -> None:
+    apps = {
+        "hello": {"command": "bin/hello --now"},
+        "other": {"command": "bin/gone"},
+        "chained": {"command": "bin/hello", "command-chain": ["$SNAP/bin/chain"]},
+        "base": {"command": "bin/python"},
+    }
+    payload = make_payload(
+        {"bin/hello": b""}, links={"bin/python": "/usr/bin/python3"}, apps=apps
+    )
+    context = replace(make_context(), snap=payload.snap, inventory=payload.inventory)
+    found = found_by(program_missing, context)
+    assert [each.message for each in found] == [
+        "App other starts 'bin/gone', which the snap doesn't have.",
+        "App chained starts '$SNAP/bin/chain', which the snap doesn't have.",
+    ]
 
 
 SETTINGS_SCHEMAS, FONTS, PYTHON_BYTECODE = RULES[0], RULES[4], RULES[6]

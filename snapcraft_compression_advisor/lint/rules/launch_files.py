@@ -1,14 +1,17 @@
-"""SCA202 and SCA203: what dominates a launch, or wasn't recorded."""
+"""SCA202 to SCA205: what dominates a launch, wasn't recorded, is made, or missing."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...codecs import SHIPPABLE
 from ...core.units import Interval, format_bytes, join_ends, seconds_text
+from ...payload.inventory import PathResolver
 from ...payload.snap_yaml import COMPONENT_TYPE
-from ..finding import Evidence, Finding, Gain, Location, estimated, measured
+from ...payload.stack import place_of
+from ..finding import Evidence, Finding, Fix, Gain, Location, estimated, measured
 from ..rule import RECORD, Context, Rule, current_codec
 
 if TYPE_CHECKING:
@@ -27,6 +30,9 @@ read of costs as much only where it lies in many pieces, which few do."""
 DOMINATING_SHARE = 0.5
 LEAST_S = 0.25
 """So much of what a launch adds, and so many seconds, are worth a finding."""
+
+_MADE_FOR_BASES = frozenset({"core26", "bare"})
+"""For which ``snap pack`` asks for targets (snapd#16828), so snapcraft makes them."""
 
 
 class _Dominance(NamedTuple):
@@ -173,4 +179,42 @@ def launch_not_recorded(rule: Rule, context: Context) -> Iterator[Finding]:
             )
 
 
-RULES = (launch_dominated, launch_not_recorded)
+@Rule(id="SCA204", severity="warning")
+def target_missing(rule: Rule, context: Context) -> Iterator[Finding]:
+    """Yield a finding for each plug whose target isn't there."""
+    is_prime = context.analysis.payload.kind == "prime"
+    if is_prime and context.snap.base_name in _MADE_FOR_BASES:
+        return
+    entries = context.inventory.entries
+    for name, plug in context.snap.plugs.items():
+        place = place_of(plug) if plug.interface == "content" else ""
+        if place and not place.startswith("$") and place not in entries:
+            yield rule.finding(
+                context,
+                f"The snap has no directory {place!r}, in which plug {name} shows a "
+                "content snap: snapd makes it before the app starts.",
+                subject={"plug": name},
+                fix=Fix(
+                    f"Make {place!r} in a part: mkdir -p $CRAFT_PART_INSTALL/{place}"
+                ),
+            )
+
+
+@Rule(id="SCA205", severity="warning")
+def program_missing(rule: Rule, context: Context) -> Iterator[Finding]:
+    """Yield a finding for each app that starts what isn't there."""
+    resolver = PathResolver(context.inventory, snap_name=context.snap.name)
+    for app, keys in context.snap.apps.items():
+        words = (keys.command or "").split()
+        for path in (*words[:1], *keys.command_chain):
+            inside = re.sub(r"\A\$\{?SNAP\}?/", "", path)
+            found = resolver.locate(inside)
+            if found.entry is None and found.outside is None and "$" not in inside:
+                yield rule.finding(
+                    context,
+                    f"App {app} starts {path!r}, which the snap doesn't have.",
+                    subject={"app": app},
+                )
+
+
+RULES = (launch_dominated, launch_not_recorded, target_missing, program_missing)
