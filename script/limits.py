@@ -18,7 +18,7 @@ ROOM_LINES = {
     "trial": 1_860,
     "devices": 935,
     "launch": 1_390,
-    "launch/guess": 6_240,
+    "launch/guess": 6_150,
     "advice": 1_135,
     "settings": 1_090,
     "project": 885,

@@ -267,21 +267,14 @@ def test_zipped_application_imports_what_its_members_import() -> None:
     assert HEAVY not in names({"usr/bin/hello": content[:-40]})
 
 
-def test_modules_of_computed_names_in_a_package_are_all_imported() -> None:
-    files = {
-        "usr/bin/hello": SHEBANG + b"import importlib\n"
-        b"importlib.import_module(f'hello.plugins.{name}')\n",
-        f"{PACKAGES}/hello/plugins/a.py": b"x",
-        f"{PACKAGES}/hello/plugins/b/__init__.py": b"x",
-        f"{PACKAGES}/hello/plugins/b/deeper.py": b"x",
-    }
-    assert names(files) == {*PYTHON, *files} - {f"{PACKAGES}/hello/plugins/b/deeper.py"}
-    assert search(files).blind_spots == ()
-
-
 @pytest.mark.parametrize(
     "source",
-    [b"__import__(name)", b"import_module(name, 'a')", b"import_module('%s' % x)"],
+    [
+        b"__import__(name)",
+        b"import_module(name, 'a')",
+        b"import_module('%s' % x)",
+        b"import_module(f'hello.plugins.{name}')",
+    ],
 )
 def test_import_of_a_name_that_nobody_knows_is_a_blind_spot(source: bytes) -> None:
     files = {

@@ -47,8 +47,6 @@ class Language:
     :param introspected: gives a GObject namespace's ``name`` and ``version``.
     :param launched: what starts a ``package``'s program of a ``name``, and the pattern
         of its path.
-    :param inserted: matches a variable's ``name`` in what is loaded.
-    :param assigned: matches where a variable of a ``name`` gets a ``value``.
     :param computed: matches where a program, outside of its functions, loads what
         nobody knows.
     """
@@ -64,8 +62,6 @@ class Language:
     variable: str = ""
     introspected: re.Pattern[bytes] | None = None
     launched: tuple[re.Pattern[bytes], str] | None = None
-    inserted: re.Pattern[bytes] | None = None
-    assigned: re.Pattern[bytes] | None = None
     computed: re.Pattern[bytes] | None = None
 
     def loads(self, app: StartedApp) -> Iterator[Loaded | BlindSpot]:
@@ -137,10 +133,6 @@ RUBY = Language(
             rb"[ \t]*[\"'](?P<name>[\w.-]+)[\"']"
         ),
         r"(?:.*/)?gems/{package}-\d[^/]*/(?:bin|exe)/{name}",
-    ),
-    inserted=re.compile(rb"#\{(?P<name>\w+)\}"),
-    assigned=re.compile(
-        rb"\b(?P<name>\w+)[ \t]*(?:\|\|)?=[ \t]*[\"'](?P<value>[\w./-]+)[\"']"
     ),
     computed=re.compile(rb"^require[ \t(]+[a-z@$]", re.MULTILINE),
     startup=("rubygems", "did_you_mean", "error_highlight", "monitor"),
@@ -221,8 +213,8 @@ class _Search:
             if match["later"] and not own:
                 continue
             folder = "" if match["name"] else posixpath.dirname(script.path)
-            name = self._filled(match["name"] or match["near"], source)
-            if name is None:
+            name = (match["name"] or match["near"]).decode()
+            if "#{" in name:  # a variable of Ruby
                 self._note_computed(script.path)
             elif name:
                 yield name.replace("::", "/"), folder
@@ -241,16 +233,6 @@ class _Search:
                     self._folders.insert(0, folder)
         if own and (pattern := self._language.computed) and pattern.search(source):
             self._note_computed(path)
-
-    def _filled(self, name: bytes, source: bytes) -> str | None:
-        """Return a name with its variables' last values, ``None`` without one."""
-        inserted, assigned = self._language.inserted, self._language.assigned
-        if inserted and assigned and inserted.search(name):
-            values = {m["name"]: m["value"] for m in assigned.finditer(source)}
-            if not values.keys() >= {m["name"] for m in inserted.finditer(name)}:
-                return None
-            name = inserted.sub(lambda match: values[match["name"]], name)
-        return name.decode(errors="replace")
 
     def _note_computed(self, path: str) -> None:
         self.blind_spots[BlindSpot(reason="computed-import", where=path)] = None

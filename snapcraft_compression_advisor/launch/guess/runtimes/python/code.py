@@ -62,7 +62,6 @@ class Scope:
     :param uses: attributes of imported modules: packages may load them on use.
     :param calls: names of functions, methods and classes, and of modules whose main
         function is called.
-    :param packages: of which modules are imported by computed names.
     :param groups: of entry points that are loaded.
     :param computed: whether it imports modules of which nothing is known.
     :param forwards: whether it does nothing but call others.
@@ -71,7 +70,6 @@ class Scope:
     imports: dict[str, None] = field(default_factory=dict)
     uses: dict[str, None] = field(default_factory=dict)
     calls: set[str] = field(default_factory=set)
-    packages: dict[str, None] = field(default_factory=dict)
     groups: dict[str, None] = field(default_factory=dict)
     computed: bool = False
     forwards: bool = False
@@ -351,17 +349,10 @@ class Code:
 
     def _import_module(self, node: ast.Call, scope: Scope) -> None:
         text = self._texts.of(node.args[0])
-        if text is not None:
-            name = absolute_name(text, self._package)
-            if name:
-                scope.imports[name] = None
-            return
-        prefix = absolute_name(_prefix(node.args[0]) or "", self._package)
-        package = prefix.rpartition(".")[0]
-        if package:
-            scope.packages[package] = None
-        else:
+        if text is None:
             scope.computed = True
+        elif name := absolute_name(text, self._package):
+            scope.imports[name] = None
 
     def _entry_points(self, node: ast.Call, scope: Scope) -> None:
         given = [each.value for each in node.keywords if each.arg == "group"]
@@ -390,22 +381,6 @@ class Code:
                     text = self._texts.of(element)
                     if text is not None:
                         self.search[text] = None
-
-
-def _prefix(node: ast.expr) -> str | None:
-    """Return the beginning of a computed text: ``a.`` of ``"a." + name``."""
-    of = _Texts({}).of
-    match node:
-        case ast.JoinedStr(values=[first, *_]):
-            return of(first)
-        case ast.BinOp():
-            text = of(node.left)
-            is_format = isinstance(node.op, ast.Mod)
-            return text.partition("%")[0] if text is not None and is_format else text
-        case ast.Call(func=ast.Attribute(attr="format", value=owner)):
-            text = of(owner)
-            return None if text is None else text.partition("{")[0]
-    return None
 
 
 def _is_search_path(node: ast.expr) -> bool:

@@ -12,9 +12,6 @@ if TYPE_CHECKING:
 
     from .....payload.inventory import Entry, Inventory
 
-MAX_PACKAGE_MODULES = 64
-"""Of a package whose modules are imported by computed names."""
-
 _LIBRARY = re.compile(
     r"(?:.*/)?(?:python3/(?:dist|site)-packages"
     r"|python3\.\d+(?:/(?:(?:dist|site)-packages|lib-dynload))?)"
@@ -52,7 +49,6 @@ class ModuleFinder:
 
     def __init__(self, inventory: Inventory, *, folders: Iterable[str] = ()) -> None:
         self._entries = inventory.entries
-        self._inside = inventory.folders
         compiled = filter(None, map(_COMPILED.fullmatch, self._entries))
         names = map(posixpath.basename, self._entries)
         extensions = filter(None, map(_EXTENSION.fullmatch, names))
@@ -98,22 +94,6 @@ class ModuleFinder:
             if match := _PART_IN_C.fullmatch(path):
                 found.setdefault(match["top"], []).append(entry)
         return found
-
-    def modules_of(self, package: str) -> tuple[str, ...]:
-        """Return the names of the modules right in a package."""
-        relative = package.replace(".", "/")
-        for folder in self._path:
-            place = f"{folder}/{relative}" if folder else relative
-            if place in self._entries:
-                names = {
-                    entry.path.rpartition("/")[2].removesuffix(".py")
-                    for entry in self._inside.get(place, ())
-                    if entry.path.endswith(".py")
-                    or f"{entry.path}/__init__.py" in self._entries
-                }
-                kept = sorted(names)[:MAX_PACKAGE_MODULES]
-                return tuple(f"{package}.{name}" for name in kept)
-        return ()
 
     def modules_around(self, file: str) -> Iterator[str]:
         """Yield the names of all modules of the package that a source belongs to.

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from ....launch_set import BlindSpot
 from ..runtime import SOURCE_MAX_BYTES
 from .code import MODULE, NOT_PYTHON, TOO_MUCH, absolute_name, read_code
-from .finder import MAX_PACKAGE_MODULES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -70,11 +69,6 @@ _UNSEEN_IMPORTS = (
     (r"kivy\.core\.image", ("kivy.core.image.img_sdl2",)),
 )
 """What modules import by a computed name, or in C."""
-
-_BINDINGS = ("PyQt5", "PyQt6", "PySide2", "PySide6")
-_COMPUTED = re.compile(rb"\b(?:__import__|import_module)\(")
-_QUOTED_QT = re.compile(rb"[\"'](?P<name>Qt(?!Web)\w+)[\"']")
-"""Web views in such tables are for who asks for them: 130 MB that few read."""
 
 _LOADERS = frozenset(("load_entry_point", "distribution", "entry_points"))
 """What launchers call to load an entry point, whichever package has it."""
@@ -235,7 +229,6 @@ class Importer:
         source = self._payload.read(file, offset=0, length=SOURCE_MAX_BYTES)
         package, standard = found.package, self._finder.is_standard(found.folder)
         self._note_names(source, file, standard=standard)
-        self._pending.extend(self._modules_of_bindings(source))
         if _LOADS_ON_USE.search(source):  # as it tells tools that check types
             typed = source.replace(b"TYPE_CHECKING", b"True")
             if f"{file}i" in self._payload.inventory.entries:
@@ -254,19 +247,6 @@ class Importer:
                 source, package=package, in_functions=own, fallbacks=not standard
             )
             self._add(names, file)
-
-    def _modules_of_bindings(self, source: bytes) -> Iterator[str]:
-        """Yield the modules of Qt that a source imports whichever binding there is.
-
-        ``Qt.py`` and its like keep the names in tables. What else such a source imports
-        by computed names stays a blind spot.
-        """
-        if b"import_" not in source or not _COMPUTED.search(source):
-            return
-        quoted = {match["name"].decode() for match in _QUOTED_QT.finditer(source)}
-        for binding in _BINDINGS:
-            if binding.encode() in source and self._finder.find(binding) is not None:
-                yield from (f"{binding}.{name}" for name in sorted(quoted))
 
     def _parsed(
         self, source: bytes, package: str, file: str, *, is_program: bool
@@ -326,11 +306,6 @@ class Importer:
         for name in (*scope.imports, *scope.uses):
             pending.append(name)
             self._importers.setdefault(name, file)
-        for package in scope.packages:
-            modules = self._finder.modules_of(package)
-            pending.extend(modules)
-            if not 0 < len(modules) < MAX_PACKAGE_MODULES:
-                self._blind("computed-import", file)
         for group in scope.groups:
             pending.extend(self._groups(group))
         if scope.computed:
