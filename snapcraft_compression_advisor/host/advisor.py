@@ -24,6 +24,7 @@ from ..lint.rule import Context
 from ..payload.source import DirectoryPayload, Payload, open_payload
 from ..payload.stack import check_stack
 from ..payload.survey import take_survey
+from ..project.project_file import ProjectFile
 from ..settings.load import POLICY_PLACES, LoadedSettings, ignored_policy_files
 from ..settings.settings import Settings
 from .decision import (
@@ -40,7 +41,6 @@ from .decision import (
 )
 from .guard import Result, SettingsError, harmless, judging
 from .project import (
-    HostProject,
     Parts,
     project_apps,
     project_parts,
@@ -75,12 +75,12 @@ class Advisor:
     _contexts: dict[Artifact, Context] = field(default_factory=dict)
     _unset: dict[Artifact, str] = field(default_factory=dict)
     """Why snapcraft.yaml couldn't be changed."""
-    _project: HostProject | None = None
+    _project: ProjectFile | None = None
     _loaded: LoadedSettings | None = None
 
     @property
-    def project(self) -> HostProject:
-        """The project as it was when it was first asked for.
+    def project(self) -> ProjectFile | None:
+        """The project as it was when it was first asked for; None if there is none.
 
         :raises AdvisorError: if its snapcraft.yaml can't be read.
         """
@@ -110,8 +110,9 @@ class Advisor:
         """
         loaded, apps = self.loaded, self.find_apps()
         for name in _named_apps(loaded) if apps is not None else ():
+            snap = (self.project and self.project.name) or self.project_dir.name
             with _as_settings_error():
-                check_app(self.project.name, apps or (), name)
+                check_app(snap, apps or (), name)
 
     def enforces(self) -> bool:
         """Return whether the mode is ``enforce``, or may be.
@@ -143,7 +144,7 @@ class Advisor:
 
         :raises AdvisorError: if it can't be read.
         """
-        says = self.project.says
+        says = self.project
         if says is None:
             return None
         return says.compression if component is None else says.components.get(component)
@@ -173,7 +174,7 @@ class Advisor:
             self._enforce(decision)
         if decision.mode == "write" and decision.follows:
             try:
-                write_key(self.project, decision)
+                write_key(self.project_dir, self.project, decision)
             except Exception as error:  # noqa: BLE001 # the pack goes on, and says so last
                 self._unset[artifact] = reason_of(error)
             self._project = None  # it says something else by now
@@ -222,7 +223,7 @@ class Advisor:
                     settings=self.loaded.settings,
                 )
         # The project may have got a key since.
-        return replace(self._contexts[artifact], project=self.project.says)
+        return replace(self._contexts[artifact], project=self.project)
 
     def _enforce(self, decision: Decision) -> None:
         check_advice(decision)

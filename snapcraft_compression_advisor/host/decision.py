@@ -14,6 +14,7 @@ from ..lint.rule import Context
 from ..lint.rules.budgets import cold_start_budget, image_size_budget
 from ..lint.run import Selection, run_rules
 from ..project.edit import apply_edit, plan_edit
+from ..project.project_file import ProjectFile
 from ..report.advise_details import detail_sections
 from ..report.advise_json import advise_json
 from ..report.answer import advise_page, pack_lines
@@ -24,7 +25,6 @@ from ..settings.settings import Settings
 from ..squashfs.image import Image
 from ..wording import sentences
 from .guard import PolicyBrokenError
-from .project import HostProject
 
 DEFAULT_COMPRESSION = "xz"
 """What ``snap pack`` packs with where snapcraft names no compression."""
@@ -201,29 +201,29 @@ def write_report(decision: Decision, path: Path) -> None:
     emit.verbose(f"Compression report written to {path}")
 
 
-def write_key(project: HostProject, decision: Decision) -> None:
-    """Set what a decision packs with in snapcraft.yaml, in that one line.
+def write_key(folder: Path, project: ProjectFile | None, decision: Decision) -> None:
+    """Set what a decision packs with in a folder's snapcraft.yaml, in that one line.
 
     :raises AdvisorError: if it can't be done; the file is as it was.
     """
-    if project.file is None or project.says is None:
+    if project is None:
         message = "there is no snapcraft.yaml here"
         raise NoInputError(message, resolution="Pack in the project's folder.")
     name, component = decision.analysis.payload.name, decision.artifact.component
-    if component is None and project.says.name != name:
-        message = f"{project.says.path} isn't the snapcraft.yaml of snap {name!r}"
+    if component is None and project.name != name:
+        message = f"{project.path} isn't the snapcraft.yaml of snap {name!r}"
         raise NoInputError(message, resolution="Pack in the project's folder.")
     edit = plan_edit(
-        project.file,
+        folder / project.path,
         decision.compression,
         component=component,
-        where=str(project.says.path),
+        where=str(project.path),
     )
     if edit.changes:
         apply_edit(edit)
         of = "" if component is None else f" of component {component}"
         emit.progress(
-            f"  {project.says.path}: compression{of} set to {decision.compression}",
+            f"  {project.path}: compression{of} set to {decision.compression}",
             permanent=True,
         )
 

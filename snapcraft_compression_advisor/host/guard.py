@@ -7,9 +7,9 @@ is as good as once. Failures of the advisor that need not stop a pack are kept f
 from __future__ import annotations
 
 import functools
+import importlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from snapcraft_compression_advisor_plugin import RESOLUTION, reason_of, warn_of
@@ -47,30 +47,18 @@ class CannotJudgeError(PolicyBrokenError):
         return cls(message, resolution=RESOLUTION)
 
 
-@dataclass(slots=True, kw_only=True)
-class Stop:
-    """What stops snapcraft, in an error of its own: on core22 it prints no other.
-
-    :param error_class: ``SnapcraftError``.
-    :param status: exit status of what stopped this run; 0 while nothing has.
-    """
-
-    error_class: Any
-    status: int = 0
-
-    @contextmanager
-    def reported(self) -> Iterator[None]:
-        """Raise as snapcraft's error what stops the pack within."""
-        try:
-            yield
-        except (SettingsError, PolicyBrokenError) as error:
-            self.status = error.retcode
-            raise self.error_class(
-                str(error),
-                details=error.details,
-                resolution=error.resolution,
-                retcode=error.retcode,
-            ) from error
+@contextmanager
+def stopping_snapcraft() -> Iterator[None]:
+    """Raise what stops the pack within as snapcraft's error: core22 knows no other."""
+    try:
+        yield
+    except (SettingsError, PolicyBrokenError) as error:
+        raise importlib.import_module("snapcraft.errors").SnapcraftError(
+            str(error),
+            details=error.details,
+            resolution=error.resolution,
+            retcode=error.retcode,
+        ) from error
 
 
 def harmless(action: Callable[[], Result], *, what: str) -> Result | None:

@@ -16,7 +16,7 @@ from snapcraft_compression_advisor_plugin import reason_of
 from ..project.project_file import LINTER_NAME
 from ..settings.load import PLUGIN
 from .advisor import FindAdvisor, check_settings, finding_advisor
-from .guard import Stop, check_before
+from .guard import check_before
 
 if TYPE_CHECKING:
     from craft_application import Application
@@ -61,10 +61,8 @@ def _add_build_plugin(_app: Application, _find_advisor: FindAdvisor) -> None:
 
 def _wrap_pack_functions(_app: Application, find_advisor: FindAdvisor) -> None:
     module = importlib.import_module(f"{_HERE}.pack")
-    stop = Stop(error_class=_snapcraft("errors").SnapcraftError)
-    module.wrap_pack_functions(_snapcraft("pack"), find_advisor, stop)
-    module.wrap_lifecycle(_snapcraft("parts.lifecycle"), find_advisor, stop)
-    module.wrap_run(_snapcraft("cli"), stop)
+    module.wrap_pack_functions(_snapcraft("pack"), find_advisor)
+    module.wrap_lifecycle(_snapcraft("parts.lifecycle"), find_advisor)
 
 
 def _add_extension(_app: Application, _find_advisor: FindAdvisor) -> None:
@@ -104,8 +102,7 @@ def _enter_instances(app: Application, find_advisor: FindAdvisor) -> None:
     )
     services.register("provider", module.with_advisor(provider, enter))
     if _is_snapcraft():
-        stop = Stop(error_class=_snapcraft("errors").SnapcraftError)
-        module.wrap_get_provider(_snapcraft("providers"), stop, enter)
+        module.wrap_get_provider(_snapcraft("providers"), enter)
 
 
 def _check_before_builds(app: Application, find_advisor: FindAdvisor) -> None:

@@ -16,7 +16,14 @@ from snapcraft_compression_advisor_plugin import VARIABLE
 from ..core.terminal import emit
 from ..settings.load import ENVIRONMENT_PREFIX, INSTANCE_PATH_VARIABLE
 from .advisor import FindAdvisor
-from .guard import CannotJudgeError, SettingsError, Stop, derive, judging, wrap
+from .guard import (
+    CannotJudgeError,
+    SettingsError,
+    derive,
+    judging,
+    stopping_snapcraft,
+    wrap,
+)
 
 if TYPE_CHECKING:
     import craft_providers
@@ -55,7 +62,7 @@ def with_advisor(base: type[ProviderService], enter: Enter) -> type[ProviderServ
     )
 
 
-def wrap_get_provider(providers: ModuleType, stop: Stop, enter: Enter) -> None:
+def wrap_get_provider(providers: ModuleType, enter: Enter) -> None:
     """Take the advisor into the instances of core22 and of ``snapcraft lint``.
 
     They know no Provider service.
@@ -64,7 +71,7 @@ def wrap_get_provider(providers: ModuleType, stop: Stop, enter: Enter) -> None:
     """
 
     def enter_or_stop(instance: craft_providers.Executor) -> None:
-        with stop.reported():
+        with stopping_snapcraft():
             enter(instance)
 
     def get_entering_provider(

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 from ..payload.source import component_name
 from .advisor import Advisor, FindAdvisor, check_settings
 from .decision import DEFAULT_COMPRESSION, Artifact, codec_of
-from .guard import Stop, derive, harmless, wrap
+from .guard import derive, harmless, stopping_snapcraft, wrap
 
 if TYPE_CHECKING:
     from craft_application import PackageService
@@ -168,24 +168,7 @@ def advising(
     )
 
 
-def wrap_run(cli: ModuleType, stop: Stop) -> None:
-    """Have snapcraft end with the exit status of what stopped the pack.
-
-    On core22 it ends with 1 for each error; later bases heed it.
-
-    :param cli: the module ``snapcraft.cli``.
-    """
-
-    def run_to_status(run: Callable[..., int], *args: Any, **kwargs: Any) -> int:
-        status = run(*args, **kwargs)
-        return (stop.status or status) if status else status
-
-    wrap(cli, "run", run_to_status)
-
-
-def wrap_pack_functions(
-    pack: ModuleType, find_advisor: FindAdvisor, stop: Stop
-) -> None:
+def wrap_pack_functions(pack: ModuleType, find_advisor: FindAdvisor) -> None:
     """Have snapcraft's two functions that pack a directory ask for advice first.
 
     If the Package service has asked already, they only pack.
@@ -199,12 +182,10 @@ def wrap_pack_functions(
             message = f"{name} takes {', '.join(signature.parameters)}"
             raise TypeError(message)
         is_component = name == "pack_component"
-        wrap(pack, name, functools.partial(_pack, find_advisor, stop, is_component))
+        wrap(pack, name, functools.partial(_pack, find_advisor, is_component))
 
 
-def wrap_lifecycle(
-    lifecycle: ModuleType, find_advisor: FindAdvisor, stop: Stop
-) -> None:
+def wrap_lifecycle(lifecycle: ModuleType, find_advisor: FindAdvisor) -> None:
     """Have the settings checked before snapcraft builds anything on core22.
 
     :param lifecycle: the module ``snapcraft.parts.lifecycle``.
@@ -214,7 +195,7 @@ def wrap_lifecycle(
         run: Callable[..., None], command_name: str, *args: Any, **kwargs: Any
     ) -> None:
         if command_name != "clean":  # which needs no settings
-            with stop.reported():
+            with stopping_snapcraft():
                 check_settings(find_advisor)
         run(command_name, *args, **kwargs)
 
@@ -233,7 +214,6 @@ def wrap_lifecycle(
 
 def _pack(
     find_advisor: FindAdvisor,
-    stop: Stop,
     is_component: bool,  # noqa: FBT001 # no keyword may get into what is passed on
     function: Callable[..., str],
     *args: Any,
@@ -243,7 +223,7 @@ def _pack(
     arguments = inspect.signature(function).bind(*args, **kwargs)
     given = arguments.arguments
     prime_dir = Path(given["directory"]).resolve()
-    with stop.reported():
+    with stopping_snapcraft():
         advisor = find_advisor()
         asks = advisor is not None and not advisor.has_advised(prime_dir)
         if advisor is not None and asks:

@@ -6,7 +6,6 @@ That is the part of the build plugin ``compression-advisor``, which builds nothi
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -18,7 +17,6 @@ from ..core.errors import AdvisorError, NoInputError
 from ..core.terminal import emit
 from ..lint.rules import ALL_RULES
 from ..lint.run import check_selectors
-from ..project.document import child, entry, line_of, read_document
 from ..project.project_file import (
     ProjectFile,
     find_project_file,
@@ -40,36 +38,16 @@ from .guard import SettingsError
 Parts = dict[str, dict[str, object]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HostProject:
-    """A project folder.
+def read_host_project(directory: Path) -> ProjectFile | None:
+    """Return what snapcraft.yaml says, by its path in the folder; None if there's none.
 
-    :param directory: of the project, absolute.
-    :param file: snapcraft.yaml, absolute; None if there is none.
-    :param says: what it says, its path relative to the folder; None without a file.
-    """
-
-    directory: Path
-    file: Path | None = None
-    says: ProjectFile | None = None
-
-    @property
-    def name(self) -> str:
-        """The snap's name, as far as snapcraft.yaml says it."""
-        return (self.says.name if self.says else None) or self.directory.name
-
-
-def read_host_project(directory: Path) -> HostProject:
-    """Read a project folder.
-
-    :raises AdvisorError: if snapcraft.yaml can't be read.
+    :raises AdvisorError: if it can't be read.
     """
     try:
         file = find_project_file(directory)
     except NoInputError:
-        return HostProject(directory=directory)
-    says = read_project(file.relative_to(directory), read_project_file(file))
-    return HostProject(directory=directory, file=file, says=says)
+        return None
+    return read_project(file.relative_to(directory), read_project_file(file))
 
 
 def read_settings(
@@ -87,24 +65,11 @@ def read_settings(
         return load_settings(
             find_policy_file(directory),
             environment_settings(environment, folder=directory),
-            below=plugin_settings(
-                parts, partial(_find_key, directory), folder=directory
-            ),
+            below=plugin_settings(parts, folder=directory),
             check_rules=partial(check_selectors, rules=ALL_RULES),
         )
     except AdvisorError as error:
         raise SettingsError.of(error) from error
-
-
-def _find_key(directory: Path, part: str, key: str) -> str:
-    """Return where a part's key stands, as ``FILE:LINE: ``; nothing if unknown."""
-    try:
-        file = find_project_file(directory)
-        root = read_document(read_project_file(file), where=str(file)).root
-    except AdvisorError:
-        return ""
-    found = entry(child(root, "parts", part), key)
-    return f"{file.relative_to(directory)}:{line_of(found[0])}: " if found else ""
 
 
 def raw_parts(document: Mapping[str, object]) -> Parts:

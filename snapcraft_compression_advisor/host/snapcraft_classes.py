@@ -10,7 +10,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from snapcraft.errors import SnapcraftError
 from snapcraft.extensions.extension import Extension
 from snapcraft.linters.base import Linter, LinterIssue, LinterResult
 
@@ -20,7 +19,7 @@ from ..lint.lint import check_rules
 from ..settings.load import PLUGIN
 from .advisor import Advisor, FindAdvisor
 from .decision import DEFAULT_COMPRESSION, Artifact, codec_of
-from .guard import SettingsError, Stop, wrap
+from .guard import SettingsError, stopping_snapcraft, wrap
 from .project import mark_apps
 
 SUPPORTED_BASES = ("core22", "core24", "core26")
@@ -51,7 +50,7 @@ class CompressionLinter(Linter):  # type: ignore[misc] # snapcraft is no depende
 
         :raises SnapcraftError: if there are none to be had and the mode is ``enforce``.
         """
-        with Stop(error_class=SnapcraftError).reported():
+        with stopping_snapcraft():
             try:
                 advisor = type(self).find_advisor()
                 path = (type(self).image or Path.cwd()).resolve()
@@ -131,7 +130,7 @@ def find(advisor: Advisor, path: Path) -> Sequence[Finding]:
             ignored = (*ignored, *_SAID_BY_ADVICE)
         update = {"select": _SPEAKING, "ignore": ignored}
         context = replace(context, settings=settings.model_copy(update=update))
-    says = advisor.project.says
+    says = advisor.project
     if says is not None and path.is_file() and says.name != context.snap.name:
         context = replace(context, project=None)  # of another snap
     return check_rules(context, path.parent, emit.debug)

@@ -304,20 +304,17 @@ def _devices(settings: Settings, budgets: Iterable[str]) -> tuple[DeviceProfile,
 
 
 def part_settings(
-    properties: Mapping[str, object],
-    label: Callable[[str], str] = str,
-    *,
-    folder: Path | None = None,
+    properties: Mapping[str, object], of: str = "", *, folder: Path | None = None
 ) -> Settings:
     """Return the settings that a part of the plugin ``compression-advisor`` has.
 
-    :param label: returns what errors call a property.
+    :param of: which part, for errors.
     :param folder: that files are relative to.
     :raises BadDataError: if one is broken.
     """
     prefix = f"{PLUGIN}-"
     settings = (
-        setting(key.removeprefix(prefix), value, label=label(key), folder=folder)
+        setting(key.removeprefix(prefix), value, label=f"{key}{of}", folder=folder)
         for key, value in properties.items()
         if key.startswith(prefix) and value is not None
     )
@@ -325,15 +322,11 @@ def part_settings(
 
 
 def plugin_settings(
-    parts: Mapping[str, Mapping[str, object]],
-    find_key: Callable[[str, str], str],
-    *,
-    folder: Path,
+    parts: Mapping[str, Mapping[str, object]], *, folder: Path
 ) -> Settings:
     """Return the settings of the plugin's part.
 
     :param folder: that files are relative to.
-    :param find_key: returns where a part's key stands, as ``FILE:LINE: ``, for errors.
     :raises BadDataError: if it is broken, or several parts have the plugin.
     """
     ours = [name for name, part in parts.items() if part.get("plugin") == PLUGIN]
@@ -343,11 +336,7 @@ def plugin_settings(
     if not ours:
         return Settings()
     (name,) = ours
-    return part_settings(
-        parts[name],
-        lambda key: f"{find_key(name, key)}{key} of part {name}",
-        folder=folder,
-    )
+    return part_settings(parts[name], f" of part {name}", folder=folder)
 
 
 def environment_settings(environment: Mapping[str, str], *, folder: Path) -> Settings:

@@ -256,16 +256,17 @@ def test_broken_settings_stop_the_pack_and_are_named(
 ) -> None:
     folder = project(tmp_path, base, "advise")
     write_policy(folder, "devices: [hdd-latop]\n")
+    status = 1 if base == "core22" else 65
     for command in ("pull", "prime", "pack"):
         ran = snapcraft(folder, command)
-        assert ran.status == 65, ran.output
+        assert ran.status == status, ran.output
         assert "hdd-latop" in ran.output
         assert "Recommended resolution" in ran.output
         assert not (folder / "parts").exists()
     assert snapcraft(folder, "clean").status == 0
     write_policy(folder, "apps: [helo]\n")
     ran = snapcraft(folder, "prime")
-    assert ran.status == 65, ran.output
+    assert ran.status == status, ran.output
     assert "Did you mean 'hello'?" in ran.output
     assert not (folder / "prime").exists()
 

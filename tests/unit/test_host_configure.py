@@ -119,8 +119,6 @@ def test_inside_snapcraft_its_own_registries_are_filled(
     assert [group.name for group in snapcraft.cli.COMMAND_GROUPS] == ["Compression"]
     wrapped: Any = snapcraft.pack.pack_snap
     assert wrapped.unadvised_function == snapcraft.packs.pack_snap
-    run: Any = snapcraft.cli.run.unadvised_function
-    assert not hasattr(run, "unadvised_function")
     assert warnings(emitter) == []
 
 

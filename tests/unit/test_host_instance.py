@@ -12,9 +12,9 @@ import pytest
 from craft_cli.pytest_plugin import RecordingEmitter
 
 import snapcraft_compression_advisor
-from host_doubles import SnapcraftError
+from host_doubles import SnapcraftError, install_snapcraft
 from snapcraft_compression_advisor.host import instance
-from snapcraft_compression_advisor.host.guard import CannotJudgeError, Stop
+from snapcraft_compression_advisor.host.guard import CannotJudgeError
 from snapcraft_compression_advisor.host.instance import (
     INSTANCE_DIR,
     importable_directory,
@@ -223,8 +223,8 @@ def test_instances_of_core22_and_of_lint_take_it_along_too(
     providers: Any = ModuleType("providers")
     providers.get_provider = lambda name=None: Provider(made)  # noqa: ARG005 # as it is called
     enter = partial(instance.enter, program="snapcraft", enforces=lambda: False)
-    instance.wrap_get_provider(providers, Stop(error_class=SnapcraftError), enter)
-    instance.wrap_get_provider(providers, Stop(error_class=SnapcraftError), enter)
+    instance.wrap_get_provider(providers, enter)
+    instance.wrap_get_provider(providers, enter)
     provider = providers.get_provider("lxd")
     with provider.launched_environment(project_name="hello") as launched:
         launched.execute_run(["snapcraft", "lint", "/root/hello.snap"], check=True)
@@ -237,10 +237,11 @@ def test_core22_stops_with_snapcraft_s_own_error(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.delenv("SNAP_NAME", raising=False)
+    install_snapcraft(monkeypatch)
     providers: Any = ModuleType("providers")
     providers.get_provider = lambda: Provider(Instance())
     enter = partial(instance.enter, program="snapcraft", enforces=lambda: True)
-    instance.wrap_get_provider(providers, Stop(error_class=SnapcraftError), enter)
+    instance.wrap_get_provider(providers, enter)
     launch = providers.get_provider().launched_environment(project_name="hello")
     with pytest.raises(SnapcraftError, match="doesn't have it"), launch:
         pass

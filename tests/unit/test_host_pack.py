@@ -13,12 +13,7 @@ from host_doubles import SnapcraftError, install_snapcraft
 from host_projects import LZO_PAYS, make_project, write_policy
 from snapcraft_compression_advisor.host.advisor import Advisor
 from snapcraft_compression_advisor.host.decision import Artifact
-from snapcraft_compression_advisor.host.guard import Stop
-from snapcraft_compression_advisor.host.pack import (
-    advising,
-    wrap_pack_functions,
-    wrap_run,
-)
+from snapcraft_compression_advisor.host.pack import advising, wrap_pack_functions
 
 pytestmark = pytest.mark.usefixtures("emitter")
 
@@ -36,9 +31,7 @@ def snapcraft(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
 @pytest.fixture
 def advisor(folder: Path, snapcraft: SimpleNamespace) -> Advisor:
     advisor = Advisor(project_dir=folder)
-    stop = Stop(error_class=SnapcraftError)
-    wrap_pack_functions(snapcraft.pack, lambda: advisor, stop)
-    wrap_run(snapcraft.cli, stop)
+    wrap_pack_functions(snapcraft.pack, lambda: advisor)
     return advisor
 
 
@@ -101,21 +94,6 @@ def test_what_stops_the_pack_is_an_error_that_snapcraft_prints_well(
     assert raised.value.resolution
     assert raised.value.retcode == status
     assert snapcraft.packs.calls == []
-    assert snapcraft.cli.run() == status  # the double's ends with 1 itself
-
-
-@pytest.mark.usefixtures("advisor")
-def test_where_the_advisor_stopped_nothing_snapcraft_ends_as_ever(
-    folder: Path, snapcraft: SimpleNamespace
-) -> None:
-    snapcraft.pack.pack_snap(folder / "files", output=None, compression="xz")
-    assert snapcraft.cli.run() == 1
-
-
-def test_a_run_that_ends_well_does(snapcraft: SimpleNamespace) -> None:
-    snapcraft.cli.run = lambda: 0
-    wrap_run(snapcraft.cli, Stop(error_class=SnapcraftError, status=65))
-    assert snapcraft.cli.run() == 0
 
 
 @pytest.mark.usefixtures("advisor")
@@ -140,8 +118,7 @@ def test_a_call_that_is_not_known_here_goes_to_snapcraft_as_it_is(
 def test_an_advisor_that_cannot_be_had_costs_no_pack(
     folder: Path, snapcraft: SimpleNamespace
 ) -> None:
-    stop = Stop(error_class=SnapcraftError)
-    wrap_pack_functions(snapcraft.pack, lambda: None, stop)
+    wrap_pack_functions(snapcraft.pack, lambda: None)
     snapcraft.pack.pack_snap(folder / "files", output=None, compression="xz")
     assert [call[2] for call in snapcraft.packs.calls] == ["xz"]
 

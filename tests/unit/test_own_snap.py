@@ -100,7 +100,7 @@ def test_its_settings_hold(name: str) -> None:
 
 @pytest.mark.parametrize("name", MODES)
 def test_only_one_that_enforces_declares_a_compression(name: str) -> None:
-    says = read_host_project(EXAMPLES / name).says
+    says = read_host_project(EXAMPLES / name)
     assert says is not None
     assert says.compression == ("lzo" if name == "enforce" else None)
 
