@@ -11,7 +11,7 @@ from statistics import median
 
 PACKAGE = "snapcraft_compression_advisor"
 ROOM_LINES = {
-    "core": 1_310,
+    "core": 1_280,
     "codecs": 940,
     "squashfs": 1_610,
     "payload": 4_080,
@@ -30,7 +30,7 @@ ROOM_LINES = {
     "capture": 6_405,
     "report": 5_315,
     "fleet": 2_300,
-    "cli": 3_505,
+    "cli": 3_515,
     "host": 1_875,
 }
 """Of the package's rooms, without those inside that have a limit of their own."""

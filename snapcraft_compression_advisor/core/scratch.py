@@ -14,7 +14,6 @@ import os
 import re
 import shutil
 import stat
-import struct
 import tempfile
 import uuid
 from collections.abc import Iterator
@@ -180,13 +179,10 @@ def unmount(root: str) -> None:
 
 _OWN_MODE = stat.S_IRWXU
 _IN_FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_GET_FLAGS, _SET_FLAGS = 0x8008_6601, 0x4008_6602  # FS_IOC_*FLAGS of linux/fs.h
-_FLAGS = struct.Struct("l")
-_PROTECTED = 0x10 | 0x20  # FS_IMMUTABLE_FL, FS_APPEND_FL
 
 
 def remove_tree(directory: Path) -> None:
-    """Remove a directory with all that is below it, unreadable or protected or not.
+    """Remove a directory with all that is below it, unreadable or not.
 
     Each directory is moved to the top before it is emptied: neither the stack nor the
     length of a path grows with the depth. What is mounted can't be moved, so it is
@@ -218,7 +214,7 @@ def _emptied(folder: int, top: int, failures: list[OSError]) -> Iterator[str]:
     for entry in entries:
         try:
             if not entry.is_dir(follow_symlinks=False):
-                _unlink(entry.name, folder)
+                os.unlink(entry.name, dir_fd=folder)
                 continue
             moved = uuid.uuid4().hex
             with _opened(entry.name, folder):  # else it may not be moved
@@ -232,14 +228,9 @@ def _emptied(folder: int, top: int, failures: list[OSError]) -> Iterator[str]:
 def _opened(name: str, parent: int | None) -> Iterator[int]:
     """Open a directory and let its owner do everything in it."""
     with _descriptor(name, os.O_PATH | _IN_FOLDER, parent) as place:
-        try:
-            os.close(os.open(".", os.O_RDONLY | _IN_FOLDER, dir_fd=place))
-        except PermissionError:
+        if os.fstat(place).st_mode & _OWN_MODE != _OWN_MODE:
             os.chmod(f"/proc/self/fd/{place}", _OWN_MODE)  # noqa: PTH101 # no path
         with _descriptor(".", os.O_RDONLY | _IN_FOLDER, place) as folder:
-            _unprotect(folder)
-            if os.fstat(folder).st_mode & _OWN_MODE != _OWN_MODE:
-                os.fchmod(folder, _OWN_MODE)
             yield folder
 
 
@@ -250,24 +241,3 @@ def _descriptor(name: str, flags: int, parent: int | None) -> Iterator[int]:
         yield descriptor
     finally:
         os.close(descriptor)
-
-
-def _unlink(name: str, folder: int) -> None:
-    try:
-        os.unlink(name, dir_fd=folder)
-    except PermissionError:
-        status = os.stat(name, dir_fd=folder, follow_symlinks=False)
-        if not stat.S_ISREG(status.st_mode):
-            raise
-        flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
-        with _descriptor(name, flags, folder) as file:
-            _unprotect(file)
-        os.unlink(name, dir_fd=folder)
-
-
-def _unprotect(descriptor: int) -> None:
-    """Take away what keeps root itself from changing a file, if it has that."""
-    with suppress(OSError):  # a file system without such flags
-        flags = _FLAGS.unpack(fcntl.ioctl(descriptor, _GET_FLAGS, bytes(_FLAGS.size)))
-        if flags[0] & _PROTECTED:
-            fcntl.ioctl(descriptor, _SET_FLAGS, _FLAGS.pack(flags[0] & ~_PROTECTED))

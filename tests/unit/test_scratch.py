@@ -151,6 +151,7 @@ def test_directory_goes_at_the_end_with_all_that_is_in_it(tmp_path: Path) -> Non
     with held_directory(tmp_path) as name:
         (Path(name) / "tree").mkdir()
         (Path(name) / "tree/file").write_text("x")
+        (Path(name) / "tree").chmod(0)
     assert list(tmp_path.iterdir()) == []
     assert len(os.listdir("/proc/self/fd")) == descriptors  # noqa: PTH208 # as above
 
