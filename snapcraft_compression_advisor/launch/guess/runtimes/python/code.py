@@ -30,16 +30,16 @@ _LONG_NAME = re.compile(rb"(?:\.[ \t\\\r\n]*\w+[ \t\\\r\n]*){100}")
 START_SIGNALS = frozenset(("activate", "startup", "command-line", "open", "realize"))
 """Signals that an application gets as it starts; handlers of others wait for a user."""
 
-_STARTING = re.compile(r"\w*(?:main|run|start|launch|cli|gui|exec)\w*", re.IGNORECASE)
 _CONNECTING = frozenset({
     "connect", "connect_after", "bind", "bind_all", "Bind",
     "add_command", "addAction", "protocol", "signal",
 })  # fmt: skip
 _IMPORTING = frozenset(("import_module", "__import__", "run_module"))
-_LOADING = frozenset(("exec_module", "load_module"))
+_LOADING = frozenset(
+    ("entry_points", "exec_module", "iter_entry_points", "load_module")
+)
 _PATH_METHODS = frozenset(("insert", "append", "extend", "addsitedir"))
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_GROUPED = frozenset(("entry_points", "iter_entry_points"))
 
 MAX_DEPTH = 24
 """Expressions within expressions; a path has three or four."""
@@ -60,9 +60,7 @@ class Scope:
 
     :param imports: modules, or what may be modules.
     :param uses: attributes of imported modules: packages may load them on use.
-    :param calls: names of functions, methods and classes, and of modules whose main
-        function is called.
-    :param groups: of entry points that are loaded.
+    :param calls: names of functions, methods and classes.
     :param computed: whether it imports modules of which nothing is known.
     :param forwards: whether it does nothing but call others.
     """
@@ -70,7 +68,6 @@ class Scope:
     imports: dict[str, None] = field(default_factory=dict)
     uses: dict[str, None] = field(default_factory=dict)
     calls: set[str] = field(default_factory=set)
-    groups: dict[str, None] = field(default_factory=dict)
     computed: bool = False
     forwards: bool = False
 
@@ -319,14 +316,10 @@ class Code:
         name = called_name(node)
         name = self._renamed.get(name, name)
         scope.calls.add(name)
-        if isinstance(node.func, ast.Attribute) and _STARTING.fullmatch(name):
-            scope.calls.add(self._root(node.func))
         if name in _IMPORTING and node.args:
             self._import_module(node, scope)
         elif name in _LOADING:
             scope.computed = True
-        elif name in _GROUPED:
-            self._entry_points(node, scope)
         elif name in _PATH_METHODS and _is_search_path(node.func):
             self._add_search(node.args[-1:])
         first = node.args[0] if node.args else None
@@ -341,25 +334,12 @@ class Code:
         name = node.id if isinstance(node, ast.Name) else node.attr
         return self._renamed.get(name, name)
 
-    def _root(self, node: ast.expr) -> str:
-        while isinstance(node, ast.Attribute):
-            node = node.value
-        name = node.id if isinstance(node, ast.Name) else ""
-        return self._renamed.get(name, name)
-
     def _import_module(self, node: ast.Call, scope: Scope) -> None:
         text = self._texts.of(node.args[0])
         if text is None:
             scope.computed = True
         elif name := absolute_name(text, self._package):
             scope.imports[name] = None
-
-    def _entry_points(self, node: ast.Call, scope: Scope) -> None:
-        given = [each.value for each in node.keywords if each.arg == "group"]
-        group = (given or node.args)[:1]
-        text = self._texts.of(group[0]) if group else None
-        if text is not None:
-            scope.groups[text] = None
 
     def _assign(self, targets: Iterable[ast.expr], value: ast.expr) -> None:
         for target in targets:

@@ -106,7 +106,6 @@ class Importer:
     An application's own code is parsed, and a function counts where something calls
     what has its name; libraries are searched for imports outside of functions.
 
-    :param groups: gives the modules of the entry points of a group.
     :param folder_of: gives the directory that a path of ``sys.path`` leads to.
     :ivar files: read as modules are imported, by path.
     :ivar by: the source that first imports each of them, if one does.
@@ -123,12 +122,10 @@ class Importer:
         payload: Payload,
         finder: ModuleFinder,
         *,
-        groups: Callable[[str], Iterable[str]] = lambda _: (),
         folder_of: Callable[[str], str | None] = lambda _: None,
     ) -> None:
         self._payload = payload
         self._finder = finder
-        self._groups = groups
         self._folder_of = folder_of
         self._pending: deque[str] = deque(STARTUP_MODULES)
         self._depending: deque[str] = deque()
@@ -306,8 +303,6 @@ class Importer:
         for name in (*scope.imports, *scope.uses):
             pending.append(name)
             self._importers.setdefault(name, file)
-        for group in scope.groups:
-            pending.extend(self._groups(group))
         if scope.computed:
             self._blind("computed-import", file)
 

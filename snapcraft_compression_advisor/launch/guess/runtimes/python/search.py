@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import configparser
 import io
-import itertools
 import posixpath
 import re
 import zipfile
@@ -68,7 +67,6 @@ def loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
     importer = Importer(
         app.payload,
         finder,
-        groups=points.modules,
         folder_of=lambda path: _folder(app, path),
     )
     _start(app, importer, points)
@@ -198,12 +196,6 @@ class EntryPoints:
         for entry in self._files.get(_normal(package.partition("==")[0]), ()):
             points = self._points(entry, group)
             yield from (value for point, value in points if point == name)
-
-    def modules(self, group: str) -> Iterator[str]:
-        """Yield the modules of a group's entry points, of all packages."""
-        for entry in itertools.chain(*self._files.values()):
-            for _, value in self._points(entry, group):
-                yield value.partition(":")[0].strip()
 
     def _points(self, entry: Entry, group: str) -> Iterator[tuple[str, str]]:
         self.read[entry.path] = entry
