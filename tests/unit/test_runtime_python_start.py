@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-import io
-import zipfile
-
 import pytest
 
 from elf_files import make_elf
-from guesses import found
+from guesses import found, guessed
 from python_trees import HEAVY, PACKAGES, PYTHON, SHEBANG, names, search
 from snapcraft_compression_advisor.launch.guess.runtimes.python import importer
 from snapcraft_compression_advisor.launch.launch_set import BlindSpot
-
-
-def archive(members: dict[str, str]) -> bytes:
-    content = io.BytesIO()
-    with zipfile.ZipFile(content, "w") as written:
-        for name, text in members.items():
-            written.writestr(name, text)
-    return content.getvalue()
 
 
 @pytest.mark.parametrize(
@@ -254,14 +243,15 @@ def test_link_to_a_script_leads_to_its_directory() -> None:
     assert "usr/share/hello/own.py" in found(files, "usr/bin/hello", links=links)
 
 
-def test_zipped_application_imports_what_its_members_import() -> None:
-    members = {"__main__.py": "import a", "a.py": "import heavy", "a.txt": "import b"}
-    content = b"#!/usr/bin/env python3\n" + archive(members)
-    assert HEAVY in names({"usr/bin/hello": content})
-    assert HEAVY in names(
-        {"app.pyz": archive(members)}, "usr/bin/python3 $SNAP/app.pyz"
-    )
-    assert HEAVY not in names({"usr/bin/hello": content[:-40]})
+@pytest.mark.parametrize(
+    ("place", "command"),
+    [("usr/bin/hello", "usr/bin/hello"), ("a.pyz", "usr/bin/python3 $SNAP/a.pyz")],
+)
+def test_zipped_application_is_a_blind_spot(place: str, command: str) -> None:
+    content = b"#!/usr/bin/env python3\nPK\3\4\n\0\0"
+    candidates = guessed({**PYTHON, place: content}, command)
+    assert candidates.blind_spots == (BlindSpot(reason="embedded-code", where=place),)
+    assert candidates.blindness == "program"
 
 
 @pytest.mark.parametrize(

@@ -1,33 +1,29 @@
 """What programs in Python load: how they are started, modules, metadata, typelibs.
 
-They are started by scripts, directories, archives, as modules and from a text.
+They are started by scripts, directories, as modules and from a text. Those in an
+archive (zipapp) aren't followed.
 """
 
 from __future__ import annotations
 
 import configparser
-import io
 import posixpath
 import re
-import zipfile
-import zlib
 from typing import TYPE_CHECKING
 
-from .....core.units import MIB
 from .....payload.elf import ELF_MAGIC
 from .....payload.linkage import library_path
 from .....squashfs.entry import EntryKind
+from ....launch_set import BlindSpot
 from ..gobject import introspected
-from ..runtime import MAX_MEMBERS_BYTES, MEMBER_MAX_BYTES, Loaded
+from ..runtime import Loaded
 from .finder import ModuleFinder
-from .importer import COMMAND_LINE, Importer, imported_names
+from .importer import COMMAND_LINE, Importer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from .....payload.inventory import Entry
-    from .....payload.source import Payload
-    from ....launch_set import BlindSpot
     from ..runtime import StartedApp
 
 MOST_LIBRARIES = 8
@@ -35,18 +31,6 @@ MOST_LIBRARIES = 8
 
 ENTRY_POINTS_MAX_BYTES = 256 * 1024
 """Of one ``entry_points.txt``; those with hundreds of commands have 20 KB."""
-
-ARCHIVE_MAX_BYTES = 32 * MIB
-"""Of an archive of sources that is looked into."""
-
-MAX_MEMBERS = 2000
-"""Sources read of one archive."""
-
-_BROKEN = (
-    zipfile.BadZipFile, zlib.error, EOFError, KeyError, NotImplementedError, OSError,
-    RuntimeError, ValueError,
-)  # fmt: skip
-"""What :mod:`zipfile` raises on archives that are broken, encrypted or too new."""
 
 _MODULE = re.compile(r"\w+(?:\.\w+)*")
 LOADED_ENTRY_POINT = re.compile(
@@ -69,7 +53,7 @@ def loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
         finder,
         folder_of=lambda path: _folder(app, path),
     )
-    _start(app, importer, points)
+    yield from _start(app, importer, points)
     importer.run()
     named = (each for each in importer.names if each.startswith(_NAMESPACE))
     parts = (each.removeprefix(_NAMESPACE).partition(".")[0] for each in named)
@@ -211,26 +195,22 @@ class EntryPoints:
                 yield name, value.partition("[")[0].strip()
 
 
-def _start(app: StartedApp, importer: Importer, points: EntryPoints) -> None:
-    """Follow all that an app starts with Python."""
+def _start(
+    app: StartedApp, importer: Importer, points: EntryPoints
+) -> Iterator[BlindSpot]:
+    """Follow all that an app starts with Python, and yield what can't be read."""
     for script in app.scripts("python", ".py"):
         source = app.source(script)
-        if not (source.startswith((b"PK", ELF_MAGIC)) or b"\0" in source[:4096]):
-            importer.start_source(source, file=script.path)
-            for match in LOADED_ENTRY_POINT.finditer(source):
-                named = (part.decode(errors="replace") for part in match.groups())
-                for point in points.named(*named):
-                    module, _, function = point.partition(":")
-                    importer.start_function(module.strip(), function.strip())
+        if b"\0" in source[:4096]:
+            if not source.startswith(ELF_MAGIC):
+                yield BlindSpot(reason="embedded-code", where=script.path)
             continue
-        for name, text in _sources_in(app.payload, script).items():
-            if name == "__main__.py":
-                importer.start_source(text, file=script.path)
-            else:
-                package = posixpath.dirname(name).replace("/", ".")
-                importer.import_also(
-                    name for name, _ in imported_names(text, package=package)
-                )
+        importer.start_source(source, file=script.path)
+        for match in LOADED_ENTRY_POINT.finditer(source):
+            named = (part.decode(errors="replace") for part in match.groups())
+            for point in points.named(*named):
+                module, _, function = point.partition(":")
+                importer.start_function(module.strip(), function.strip())
     for invocation in app.invocations(_INTERPRETER):
         option, argument = _option(invocation.words[1:])
         if option == "-m" and _MODULE.fullmatch(argument):
@@ -255,22 +235,3 @@ def _option(words: Sequence[str]) -> tuple[str, str]:
 def _normal(name: str) -> str:
     """Return a package's name as packaging compares it (PEP 503)."""
     return _SEPARATORS.sub("-", name).lower()
-
-
-def _sources_in(payload: Payload, entry: Entry) -> dict[str, bytes]:
-    """Return the sources in an archive, by name; none of what isn't one."""
-    found: dict[str, bytes] = {}
-    total = 0
-    content = payload.read(entry.path, offset=0, length=ARCHIVE_MAX_BYTES)
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            for info in archive.infolist():
-                if len(found) >= MAX_MEMBERS or total > MAX_MEMBERS_BYTES:
-                    break
-                if info.filename.endswith(".py"):
-                    with archive.open(info) as member:
-                        found[info.filename] = member.read(MEMBER_MAX_BYTES)
-                    total += len(found[info.filename])
-    except _BROKEN:
-        pass
-    return found
