@@ -119,34 +119,17 @@ def remove_leftovers(place: Path) -> None:
 
     Only directories of this user are looked at. What can't be removed stays.
     """
-    for directory in _candidates(place):
-        with _locked(directory) as is_ours:
-            if is_ours and _unmount_below(directory):
-                with suppress(OSError):
-                    remove_tree(directory)
-
-
-def _candidates(place: Path) -> Iterator[Path]:
-    for path in place.glob(f"{PREFIX}*"):
+    for directory in place.glob(f"{PREFIX}*"):
         with suppress(OSError):
-            status = path.lstat()
-            is_held = stat.S_ISDIR(status.st_mode) and status.st_mode & HELD_MODE
-            if is_held and status.st_uid == os.geteuid():
-                yield path
-
-
-@contextmanager
-def _locked(directory: Path) -> Iterator[bool]:
-    """Try to take a directory's lock; ``False`` where its run lives."""
-    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-    is_ours = False
-    with ExitStack() as until:
-        with suppress(OSError):
-            descriptor = os.open(directory, flags)
-            until.callback(os.close, descriptor)
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            is_ours = True
-        yield is_ours
+            mode = directory.lstat().st_mode
+            if not stat.S_ISDIR(mode) or not mode & HELD_MODE:
+                continue
+            with _descriptor(os.fspath(directory), os.O_RDONLY | _IN_FOLDER) as found:
+                if os.fstat(found).st_uid == os.geteuid():
+                    # Refused if its run lives.
+                    fcntl.flock(found, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    if _unmount_below(directory):
+                        remove_tree(directory)
 
 
 def _unmount_below(directory: Path) -> bool:
@@ -235,7 +218,7 @@ def _opened(name: str, parent: int | None) -> Iterator[int]:
 
 
 @contextmanager
-def _descriptor(name: str, flags: int, parent: int | None) -> Iterator[int]:
+def _descriptor(name: str, flags: int, parent: int | None = None) -> Iterator[int]:
     descriptor = os.open(name, flags, dir_fd=parent)
     try:
         yield descriptor
