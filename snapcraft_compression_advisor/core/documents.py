@@ -97,15 +97,6 @@ class DocumentKind(Generic[Model]):
                 self._check_kind(pydantic_core.from_json(content), where)
             raise self._invalid(error, where) from error
 
-    def load_json(self, content: bytes, *, where: str) -> object:
-        """Return the plain objects that a JSON file's content is."""
-        self._check_size(content, where)
-        try:
-            document: object = pydantic_core.from_json(content)
-        except ValueError as error:
-            raise self.error(where, f"it isn't JSON: {error}") from error
-        return document
-
     def check(self, document: object, *, where: str) -> Model:
         """Return the document that plain objects are.
 

@@ -1,7 +1,6 @@
 """What is put into an application, and what of it may stop a pack.
 
-What was put there before is taken away first, so that configuring an application twice
-is as good as once. Failures of the advisor that need not stop a pack are kept from it.
+Failures of the advisor that need not stop a pack are kept from it.
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ from ..core.errors import AdvisorError, BadDataError
 Result = TypeVar("Result")
 Service = TypeVar("Service")
 _FUNCTION = "unadvised_function"
-_UNCHECKED = "unchecked_class"
 
 
 class SettingsError(BadDataError):
@@ -106,19 +104,6 @@ def wrap(owner: object, name: str, wrapper: Callable[..., Any]) -> None:
     setattr(owner, name, wrapped)
 
 
-def derive(
-    base: type[Service], name: str, *before: type, mark: str, **members: object
-) -> type[Service]:
-    """Return a service class that comes before an application's.
-
-    :param base: the application's; one made here is made anew.
-    :param before: classes whose methods come before those of the base.
-    :param mark: attribute that has the application's own class.
-    """
-    own = getattr(base, mark, base)
-    return type(name, (*before, own), {mark: own, **members})
-
-
 def check_before(
     base: type[Service], method: str, check: Callable[[], None]
 ) -> type[Service]:
@@ -126,11 +111,10 @@ def check_before(
 
     :param check: raises where the method must not run.
     """
-    unchecked: Any = getattr(base, _UNCHECKED, base)
+    unchecked = getattr(base, method)
 
     def checked(self: Service, *args: Any, **kwargs: Any) -> Any:
         check()
-        return getattr(unchecked, method)(self, *args, **kwargs)
+        return unchecked(self, *args, **kwargs)
 
-    name = f"Checked{unchecked.__name__}"
-    return derive(base, name, mark=_UNCHECKED, **{method: checked})
+    return type(f"Checked{base.__name__}", (base,), {method: checked})

@@ -19,7 +19,6 @@ from .advisor import FindAdvisor
 from .guard import (
     CannotJudgeError,
     SettingsError,
-    derive,
     judging,
     stopping_snapcraft,
     wrap,
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
 INSTANCE_DIR = PurePosixPath("/opt/snapcraft-compression-advisor")
 """Where the advisor is in an instance."""
 
-_UNADVISED = "unadvised"
 _SITE_DIRECTORIES = frozenset({"site-packages", "dist-packages"})
 _UNMOUNTED = (
     "the build instance doesn't have it, because its Python may differ: name a "
@@ -43,23 +41,15 @@ _UNMOUNTED = (
 
 
 def with_advisor(base: type[ProviderService], enter: Enter) -> type[ProviderService]:
-    """Return a Provider service that takes the advisor into its instances.
-
-    :param base: the application's class; one made here is made anew.
-    """
-    own: Any = getattr(base, _UNADVISED, base)
+    """Return a Provider service that takes the advisor into its instances."""
 
     def get_provider(service: Any, *args: Any, **kwargs: Any) -> Any:
-        provider = own.get_provider(service, *args, **kwargs)
+        provider = base.get_provider(service, *args, **kwargs)
         _entering(provider, enter)
         return provider
 
-    return derive(
-        base,
-        "ProviderServiceWithAdvisor",
-        mark=_UNADVISED,
-        get_provider=get_provider,
-    )
+    members = {"get_provider": get_provider}
+    return type("ProviderServiceWithAdvisor", (base,), members)
 
 
 def wrap_get_provider(providers: ModuleType, enter: Enter) -> None:

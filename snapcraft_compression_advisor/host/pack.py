@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 from ..payload.source import component_name
 from .advisor import Advisor, FindAdvisor, check_settings
 from .decision import DEFAULT_COMPRESSION, Artifact, codec_of
-from .guard import derive, harmless, stopping_snapcraft, wrap
+from .guard import harmless, stopping_snapcraft, wrap
 
 if TYPE_CHECKING:
     from craft_application import PackageService
@@ -32,11 +32,9 @@ class AdvisingPackage(Below):
     one each, as snapcraft's has.
 
     :cvar find_advisor: returns who gives the advice, always the same.
-    :cvar unadvised_class: the application's own class.
     """
 
     find_advisor: FindAdvisor
-    unadvised_class: type[PackageService]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -155,17 +153,9 @@ class AdvisingPackage(Below):
 def advising(
     base: type[PackageService], find_advisor: FindAdvisor
 ) -> type[PackageService]:
-    """Return a Package service that gives advice before it packs.
-
-    :param base: the application's class; one made here is made anew.
-    """
-    return derive(
-        base,
-        "AdvisingPackageService",
-        AdvisingPackage,
-        mark="unadvised_class",
-        find_advisor=staticmethod(find_advisor),
-    )
+    """Return an application's Package service, which gives advice before it packs."""
+    members = {"find_advisor": staticmethod(find_advisor)}
+    return type("AdvisingPackageService", (AdvisingPackage, base), members)
 
 
 def wrap_pack_functions(pack: ModuleType, find_advisor: FindAdvisor) -> None:

@@ -209,12 +209,6 @@ def test_a_directory_without_the_advisor_costs_a_warning_only(
     assert any("holds no snapcraft_compression_advisor" in line for line in said)
 
 
-def test_it_takes_its_own_place() -> None:
-    base: Any = ProviderService
-    twice: Any = instance.with_advisor(instance.with_advisor(base, print), print)
-    assert twice.unadvised is ProviderService
-
-
 def test_instances_of_core22_and_of_lint_take_it_along_too(
     target: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
