@@ -14,7 +14,7 @@ ROOM_LINES = {
     "core": 1_255,
     "codecs": 940,
     "squashfs": 1_610,
-    "payload": 4_080,
+    "payload": 4_020,
     "trial": 1_860,
     "devices": 935,
     "launch": 1_390,

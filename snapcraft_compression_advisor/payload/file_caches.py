@@ -6,15 +6,12 @@ fontconfig opens each font to write a cache for the user.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import posixpath
 import re
 import struct
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from functools import partial
-from itertools import chain
+from collections.abc import Iterator
 
 from .caches import CacheFault, Tree, cache_fault
 from .inventory import Entry
@@ -52,10 +49,6 @@ _FONT_DIRECTORIES = (f"{_FONTS}/", "usr/local/share/fonts/")
 
 _FONT_SUFFIXES = (".ttf", ".otf", ".ttc", ".pcf", ".pcf.gz", ".pfb")
 _FONT_CONTENT = ("gnome-", "kf5-", "kf6-", "kde-frameworks-")
-_FONT_CACHE = struct.Struct("<IiqqqixxxxqixxxxQ")
-_FONT_CACHE_MAGICS = (0xFC02FC02, 0xFC02FC04)
-_WRITTEN_FOR_64_BITS = "-le64.cache-"
-_font_fault = partial(cache_fault, "fonts", path=CACHES, readers=("libfontconfig",))
 
 
 def bytecode_faults(tree: Tree) -> Iterator[CacheFault]:
@@ -150,43 +143,31 @@ def _is_stale(tree: Tree, source: Entry, bytecode: Entry) -> bool:
 
 
 def font_faults(tree: Tree) -> Iterator[CacheFault]:
-    """Yield the fonts whose directories have no cache that fontconfig would take."""
+    """Yield the fonts if fontconfig has no cache of them at all.
+
+    Whether it would take one that is there isn't looked at.
+    """
     if not tree.has_library("libfontconfig", content=_FONT_CONTENT):
         return
-    fonts = _fonts(tree)
-    if sum(map(len, fonts.values())) < LEAST_FONTS:
-        return
-    doubt = _doubt_of_fonts(tree)
-    caches: dict[str, list[Entry]] = defaultdict(list)
-    for entry in tree.folders.get(CACHES, ()):
-        name, _, form = posixpath.basename(entry.path).partition("-")
-        if ".cache-" in form:
-            caches[name].append(entry)
-    if not caches:
-        found = chain.from_iterable(fonts.values())
-        why = "there are fonts but no cache for them"
-        yield _font_fault("missing", sources=found, reason=why, doubt=doubt)
-        return
-    if doubt:  # the caches may be of other paths than those that look right
-        return
-    stale = {
-        directory: reason
-        for directory in fonts
-        if (reason := _stale(tree, directory, caches))
-    }
-    affected = [entry for directory in stale for entry in fonts[directory]]
-    if len(affected) >= LEAST_FONTS:
-        reasons = "; ".join(sorted(set(stale.values())))
-        yield _font_fault("stale", sources=affected, reason=reasons)
-
-
-def _fonts(tree: Tree) -> Mapping[str, list[Entry]]:
-    return {
-        directory: fonts
+    fonts = [
+        font
         for directory in tree.folders
         if f"{directory}/".startswith(_FONT_DIRECTORIES)
-        and (fonts := tree.named(directory, _FONT_SUFFIXES))
-    }
+        for font in tree.named(directory, _FONT_SUFFIXES)
+    ]
+    cached = any(".cache-" in each.path for each in tree.folders.get(CACHES, ()))
+    if len(fonts) >= LEAST_FONTS and not cached:
+        why = "there are fonts but no cache for them"
+        doubt = _doubt_of_fonts(tree)
+        yield cache_fault(
+            "fonts",
+            "missing",
+            CACHES,
+            fonts,
+            why,
+            readers=("libfontconfig",),
+            doubt=doubt,
+        )
 
 
 def _doubt_of_fonts(tree: Tree) -> str | None:
@@ -201,43 +182,3 @@ def _doubt_of_fonts(tree: Tree) -> str | None:
         "fontconfig looks a cache up by its directory's path in the running snap, and "
         "no layout of the snap fixes that path"
     )
-
-
-def _stale(tree: Tree, directory: str, caches: Mapping[str, list[Entry]]) -> str | None:
-    """Return why fontconfig would ignore a directory's cache."""
-    name = hashlib.md5(
-        f"/{directory}".encode("utf-8", "surrogateescape"), usedforsecurity=False
-    ).hexdigest()
-    if name not in caches:
-        return "some font directories have no cache"
-    for cache in caches[name]:
-        times = cache_times(tree, cache.path)
-        if times is None:
-            return None
-        seconds, nanoseconds = times
-        if nanoseconds:
-            return (
-                "some caches record the directory's time in nanoseconds, which an "
-                "image doesn't store"
-            )
-        moved = seconds != tree.entries[directory].modified_s
-        if tree.payload.kind == "snap" and moved:
-            return "some caches record a different time from their directory's"
-    return None
-
-
-def cache_times(tree: Tree, path: str) -> tuple[int, int] | None:
-    """Return the directory's time that a cache was made at: seconds, and beyond.
-
-    The layout is that of fontconfig's ``struct _FcCache`` (``src/fcint.h``); the check
-    is ``FcCacheTimeValid`` of ``src/fccache.c``.
-
-    :returns: None if it isn't a cache of known form.
-    """
-    if _WRITTEN_FOR_64_BITS not in path or tree.file(path) is None:
-        return None
-    header = tree.payload.read(path, offset=0, length=_FONT_CACHE.size)
-    if len(header) < _FONT_CACHE.size:
-        return None
-    magic, *_, seconds, nanoseconds = _FONT_CACHE.unpack(header)
-    return (seconds, nanoseconds) if magic in _FONT_CACHE_MAGICS else None
