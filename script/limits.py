@@ -19,7 +19,7 @@ ROOM_LINES = {
     "devices": 935,
     "launch": 1_390,
     "launch/guess": 6_080,
-    "advice": 1_135,
+    "advice": 1_120,
     "settings": 1_080,
     "project": 885,
     "refresh": 1_150,
@@ -27,7 +27,7 @@ ROOM_LINES = {
     "preflight": 660,
     "trim": 1_290,
     "lint": 3_310,
-    "capture": 6_405,
+    "capture": 6_320,
     "report": 5_295,
     "fleet": 2_300,
     "cli": 3_515,
@@ -36,8 +36,8 @@ ROOM_LINES = {
 """Of the package's rooms, without those inside that have a limit of their own."""
 
 TREES = {
-    PACKAGE: (49_375, 248),
-    "tests": (41_405, 190),
+    PACKAGE: (48_890, 248),
+    "tests": (41_215, 190),
     "study": (11_290, 63),
     "benchmarks": (2_350, 16),
 }

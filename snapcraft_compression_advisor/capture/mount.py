@@ -1,10 +1,7 @@
 """Images mounted by the running kernel, and how it reads squashfs.
 
-``ioctl`` numbers and structures are those of ``include/uapi/linux/loop.h``. With
-``LO_FLAGS_AUTOCLEAR`` the kernel frees a device as soon as nothing has it open, be it
-us, a mount, or a process that still has a file of the mount open. As ``LOOP_CONFIGURE``
-(Linux 5.8) sets file and flags in one step, there is no moment at which the end of this
-process would leave a device behind.
+mount(8) sets up the loop device, and has the kernel free it as soon as nothing has it
+open, be it the mount or a process that still has a file of it open.
 
 squashfs uses the backing device of its block device (``setup_bdev_super`` in Linux's
 ``fs/super.c``), so the loop device's read-ahead governs files of the mount. Files take
@@ -20,17 +17,15 @@ then ``threads=`` asks for some, and a mount without it, as of snapd, has one
 
 from __future__ import annotations
 
-import ctypes
-import errno
 import fcntl
 import gzip
 import os
 import platform
 import re
-import struct
+import subprocess
 import zlib
 from collections.abc import Container, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,19 +41,11 @@ UBUNTU_READ_AHEAD_KB = 128
 """``read_ahead_kb`` of loop devices and disks on Ubuntu, the kernel's default."""
 
 CAP_FOWNER, CAP_SYS_ADMIN = 3, 21  # linux/capability.h
-_NO_SETUID_NO_DEVICES, _READ_ONLY = 2 | 4, 1  # MS_NOSUID, MS_NODEV, MS_RDONLY
-_UNKNOWN_TO_KERNEL = {errno.ENODEV, errno.EINVAL}
-"""No such file system; or, the superblock being sound, no such codec
-(``squashfs_fill_super`` in Linux's ``fs/squashfs/super.c``)."""
 
+_MOUNT = "/bin/mount"
 LOOP_CONTROL = "/dev/loop-control"
 _LOOP_CTL_GET_FREE = 0x4C82
-_LOOP_CONFIGURE = 0x4C0A
-_READ_ONLY_AUTOCLEAR = 1 | 4
-_CONFIG = struct.Struct("=2I 5Q4I 64s64s32s2Q 8Q")
-"""``struct loop_config``: file and block size; ``loop_info64``; reserved."""
-_ATTEMPTS = 16
-"""Another process may take the device that the kernel names as free."""
+"""Of ``include/uapi/linux/loop.h``."""
 _BACKING_DEVICES = Path("/sys/class/bdi")
 
 _CONFIGURATION_BYTES = 8 * MIB
@@ -76,8 +63,6 @@ _DECOMPRESSORS: dict[str, Decompressors] = {
 }
 """Of a mount that asks for none, by the first option that is set: where mounts choose,
 all kinds are built in."""
-
-_LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,10 +89,13 @@ def can_mount() -> bool:
 
     That takes CAP_SYS_ADMIN and a free loop device, which containers often lack.
     """
-    with suppress(OSError):
+    with suppress(OSError), ExitStack() as until:
         if has_capability(CAP_SYS_ADMIN):
-            with free_loop_device():
-                return True
+            control = os.open(LOOP_CONTROL, os.O_RDWR | os.O_CLOEXEC)
+            until.callback(os.close, control)
+            number = fcntl.ioctl(control, _LOOP_CTL_GET_FREE)
+            os.close(os.open(f"/dev/loop{number}", os.O_RDONLY | os.O_CLOEXEC))
+            return True
     return False
 
 
@@ -173,114 +161,40 @@ def _attached(image: Path, root: Path, codec: str) -> Iterator[None]:
     check_mounting()
     try:
         with ubuntu_read_ahead(image):
-            file = image.open("rb")
-        with file, loop_device(file.fileno()) as device:
-            _mount_device(device, root, codec)
+            done = run_mount("squashfs", "loop,ro", str(image), root)
     except OSError as error:
         message = f"Cannot mount {str(image)!r}: {error.strerror}"
-        raise StorageError(
-            message, resolution="Check the kernel log (dmesg)."
-        ) from error
+        raise StorageError(message, resolution="Check the disk.") from error
+    if done.returncode:
+        message = f"Kernel {platform.release()} cannot mount an image with {codec}"
+        raise ToolError(
+            message,
+            details=done.stderr.strip() or None,
+            resolution="Use a kernel that supports it, or leave out this codec. The "
+            "kernel log (dmesg) may say more.",
+        )
     try:
         yield
     finally:
         unmount(str(root))
 
 
-def _mount_device(device: Path, root: Path, codec: str) -> None:
-    """Mount a device that holds an image with a sound superblock."""
-    try:
-        _mount(device, root, "squashfs", _READ_ONLY | _NO_SETUID_NO_DEVICES)
-    except OSError as error:
-        if error.errno not in _UNKNOWN_TO_KERNEL:
-            raise
-        lacks_all = error.errno == errno.ENODEV
-        what = "squashfs" if lacks_all else f"squashfs images with {codec}"
-        message = f"Kernel {platform.release()} cannot mount {what}"
-        raise ToolError(
-            message,
-            details=error.strerror,
-            resolution="Use a kernel that supports it, or leave out this codec.",
-        ) from error
+def run_mount(
+    file_system: str, options: str, source: str, root: Path
+) -> subprocess.CompletedProcess[str]:
+    """Run mount(8), in a session of its own: an interruption waits until it is done.
 
-
-def virtual_mount(file_system: str, root: Path, options: str = "") -> None:
-    """Mount a file system of the kernel that has no device, writable.
-
-    :param options: of it, as mount(8) takes them.
-    :raises OSError: if the kernel refuses.
+    :raises OSError: if there is none.
     """
-    _mount(Path("none"), root, file_system, _NO_SETUID_NO_DEVICES, options)
-
-
-def _mount(
-    source: Path, root: Path, file_system: str, flags: int, options: str = ""
-) -> None:
-    failed = _LIBC.mount(
-        os.fsencode(source),
-        os.fsencode(root),
-        file_system.encode(),
-        ctypes.c_ulong(flags),
-        options.encode(),
+    options += ",nosuid,nodev"
+    return subprocess.run(
+        (_MOUNT, "-n", "-t", file_system, "-o", options, source, str(root)),
+        check=False,
+        capture_output=True,
+        start_new_session=True,
+        text=True,
+        errors="replace",
     )
-    if failed:
-        code = ctypes.get_errno()
-        raise OSError(code, os.strerror(code))
-
-
-@contextmanager
-def free_loop_device() -> Iterator[tuple[Path, int]]:
-    """Open a loop device that is free now; yield its path and descriptor.
-
-    :raises OSError: if there is none to be had.
-    """
-    control = os.open(LOOP_CONTROL, os.O_RDWR | os.O_CLOEXEC)
-    try:
-        number = fcntl.ioctl(control, _LOOP_CTL_GET_FREE)
-    finally:
-        os.close(control)
-    path = Path(f"/dev/loop{number}")
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        yield path, descriptor
-    finally:
-        os.close(descriptor)
-
-
-@contextmanager
-def loop_device(image: int) -> Iterator[Path]:
-    """Make a file a read-only block device; it lives on while something has it open.
-
-    :param image: descriptor of the file, which the kernel keeps open in its turn.
-    :raises OSError: if there is no device to be had.
-    :raises ToolError: if the kernel is too old.
-    """
-    for _ in range(_ATTEMPTS):
-        with free_loop_device() as (path, device):
-            if _configure(device, image, path):
-                yield path
-                return
-    raise OSError(errno.EBUSY, os.strerror(errno.EBUSY), str(path))
-
-
-def _configure(device: int, image: int, path: Path) -> bool:
-    """Configure a device; False if somebody was faster."""
-    name = os.fsencode(path)
-    info = (0, 0, 0, 0, 0, 0, 0, 0, _READ_ONLY_AUTOCLEAR, name, b"", b"", 0, 0)
-    try:
-        fcntl.ioctl(device, _LOOP_CONFIGURE, _CONFIG.pack(image, 0, *info, *(0,) * 8))
-    except OSError as error:
-        if error.errno == errno.EBUSY:
-            return False
-        if error.errno in {errno.EINVAL, errno.ENOTTY}:
-            message = f"Kernel {platform.release()} refuses to set up a loop device"
-            raise ToolError(
-                message,
-                details=error.strerror,
-                resolution="Use Linux 5.8 or later.",
-            ) from error
-        raise
-    return True
 
 
 @contextmanager

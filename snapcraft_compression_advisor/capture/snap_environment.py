@@ -13,7 +13,7 @@ from pathlib import Path
 from ..core.child import deferred_signals
 from ..core.errors import StorageError
 from ..core.scratch import held_directory, unmount
-from .mount import virtual_mount
+from .mount import run_mount
 
 SNAP_LIBRARY_PATH = "/var/lib/snapd/lib/gl:/var/lib/snapd/lib/gl32:/var/lib/snapd/void"
 """The host's graphics drivers (snapd ``snap/snapenv/snapenv.go``)."""
@@ -212,16 +212,15 @@ def _bounded(scratch: Path) -> Iterator[None]:
     """Have a home in memory that takes so much and no more, if one can be mounted."""
     place = scratch / "home"
     place.mkdir(mode=0o700)
-    try:
-        bounds = f"size={HOME_BYTES},nr_inodes={HOME_FILES},mode=700"
-        virtual_mount("tmpfs", place, bounds)
-    except OSError:
-        yield
-        return
+    bounds = f"size={HOME_BYTES},nr_inodes={HOME_FILES},mode=700"
+    is_bounded = False
+    with suppress(OSError):
+        is_bounded = not run_mount("tmpfs", bounds, "none", place).returncode
     try:
         yield
     finally:
-        unmount(str(place))
+        if is_bounded:
+            unmount(str(place))
 
 
 class HomeQuota:

@@ -3,9 +3,9 @@
 import os
 import platform
 import signal
-import tempfile
+import subprocess
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -25,8 +25,8 @@ from snapcraft_compression_advisor.capture import page_cache
 from snapcraft_compression_advisor.capture.mount import (
     Mount,
     can_mount,
-    loop_device,
     mounted,
+    run_mount,
 )
 from snapcraft_compression_advisor.capture.page_cache import (
     drop_caches,
@@ -225,13 +225,15 @@ def test_termination_within_unmounts(image: Path) -> None:
 def test_interruption_while_mounting_waits_and_then_unmounts(
     image: Path, mocker: MockerFixture
 ) -> None:
-    def mount_interrupted(device: Path, root: Path, codec: str) -> None:
-        mount_device(device, root, codec)
+    def mount_interrupted(
+        file_system: str, options: str, source: str, root: Path
+    ) -> subprocess.CompletedProcess[str]:
+        done = run_mount(file_system, options, source, root)
         signal.raise_signal(signal.SIGINT)
         assert any(root.iterdir())
+        return done
 
-    mount_device = mount_module._mount_device
-    mocker.patch.object(mount_module, "_mount_device", mount_interrupted)
+    mocker.patch.object(mount_module, "run_mount", mount_interrupted)
     with pytest.raises(KeyboardInterrupt), mounted(image):
         pytest.fail("the interruption came before")
 
@@ -291,47 +293,6 @@ def test_images_can_be_mounted_only_with_the_right_and_a_loop_device(
         assert not can_mount()
     monkeypatch.setattr(mount_module, "LOOP_CONTROL", tmp_path / "no/loop-control")
     assert not can_mount()
-
-
-@contextmanager
-def taken_device() -> Iterator[AbstractContextManager[tuple[Path, int]]]:
-    """Yield a loop device, open, that somebody else has."""
-    with tempfile.NamedTemporaryFile() as file:
-        file.write(bytes(1024 * 1024))
-        file.flush()
-        with loop_device(file.fileno()) as path:
-            descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-            try:
-                yield nullcontext((path, descriptor))
-            finally:
-                os.close(descriptor)
-
-
-def test_device_that_somebody_else_took_is_left_to_them(
-    image: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with taken_device() as taken, image.open("rb") as file:
-        devices, free = iter([taken, taken]), mount_module.free_loop_device
-        monkeypatch.setattr(
-            mount_module, "free_loop_device", lambda: next(devices, None) or free()
-        )
-        with loop_device(file.fileno()) as path:
-            settings = Path("/sys/block", path.name, "loop")
-            assert (settings / "backing_file").read_text() == f"{image}\n"
-            assert (settings / "autoclear").read_text() == "1\n"
-            assert (settings.parent / "ro").read_text() == "1\n"
-        assert next(devices, None) is None
-
-
-def test_devices_that_are_always_taken_end_in_an_error(
-    image: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with taken_device() as taken, image.open("rb") as file:
-        monkeypatch.setattr(mount_module, "free_loop_device", lambda: taken)
-        open_before = os.listdir("/proc/self/fd")  # noqa: PTH208 # numbers only
-        with pytest.raises(OSError, match="busy"), loop_device(file.fileno()):
-            pytest.fail("configured")
-        assert os.listdir("/proc/self/fd") == open_before  # noqa: PTH208 # as above
 
 
 def test_without_the_right_to_mount_nothing_is(image: Path) -> None:

@@ -3,19 +3,15 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from machine import no_right_to_mount
-from snapcraft_compression_advisor.capture import mount
 from snapcraft_compression_advisor.capture.mount import (
     CAP_SYS_ADMIN,
     can_mount,
     has_capability,
-    loop_device,
     mount_point,
     ubuntu_read_ahead,
 )
@@ -82,21 +78,6 @@ def test_place_for_a_mount_point_that_is_not_there_is_a_storage_error(
     temporary_directory.rmdir()
     with pytest.raises(StorageError, match="Cannot write to"), mount_point():
         pytest.fail("made")
-
-
-def test_kernel_that_cannot_set_up_loop_devices_is_said_to_be_too_old(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    @contextmanager
-    def open_null() -> Iterator[tuple[Path, int]]:
-        descriptor = os.open("/dev/null", os.O_RDONLY)
-        yield Path("/dev/null"), descriptor
-        os.close(descriptor)
-
-    monkeypatch.setattr(mount, "free_loop_device", open_null)
-    with pytest.raises(ToolError) as caught, loop_device(0):
-        pytest.fail("configured")
-    assert "5.8" in str(caught.value.resolution)
 
 
 @pytest.fixture
