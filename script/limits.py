@@ -26,8 +26,8 @@ ROOM_LINES = {
     "diff": 1_015,
     "preflight": 660,
     "trim": 1_290,
-    "lint": 3_310,
-    "capture": 6_320,
+    "lint": 3_305,
+    "capture": 6_310,
     "report": 5_295,
     "fleet": 2_300,
     "cli": 3_515,
@@ -36,7 +36,7 @@ ROOM_LINES = {
 """Of the package's rooms, without those inside that have a limit of their own."""
 
 TREES = {
-    PACKAGE: (48_890, 248),
+    PACKAGE: (48_875, 248),
     "tests": (41_215, 190),
     "study": (11_290, 63),
     "benchmarks": (2_350, 16),

@@ -90,8 +90,8 @@ def evict(root: Path, inventory: Inventory) -> None:
     :raises StorageError: if a file can't be read or written back.
     """
     left = []
+    os.sync()  # dirty pages stay cached
     try:
-        _write_back(root)
         for entry in named_files(inventory):
             with _opened(f"{root}/{entry.path}") as descriptor:
                 os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
@@ -108,14 +108,6 @@ def evict(root: Path, inventory: Inventory) -> None:
             resolution="Close the programs that use them. If the payload is in memory "
             "(tmpfs), copy it to a disk.",
         )
-
-
-def _write_back(directory: Path) -> None:
-    """Write a directory's file system back to its disk: dirty pages stay cached."""
-    with _opened(str(directory.resolve())) as descriptor:
-        if _LIBC.syncfs(descriptor):
-            code = ctypes.get_errno()
-            raise OSError(code, os.strerror(code))
 
 
 @contextmanager

@@ -33,6 +33,8 @@ class Baseline:
 def judge(report: LintReport, baseline: Baseline) -> LintReport:
     """Return a report whose findings have a state against a baseline.
 
+    Where it doesn't have a payload's snap, all of the payload's findings are new.
+
     :raises BadDataError: if the baseline is of none of the payloads that could be
         linted.
     """
@@ -48,23 +50,15 @@ def judge(report: LintReport, baseline: Baseline) -> LintReport:
             resolution="Specify a report or a build of the same snap, or write a new "
             "baseline with --write-baseline.",
         )
-    return replace(with_states(report, baseline.report), against=baseline.where)
+    payloads = tuple(
+        _judged(each, same_build(each.path, each.snap_name, baseline.report))
+        for each in report.payloads
+    )
+    return replace(report, payloads=payloads, against=baseline.where)
 
 
 def _listed(names: Sequence[str]) -> str:
     return ", ".join(map(repr, names))
-
-
-def with_states(report: LintReport, baseline: LintReport) -> LintReport:
-    """Return a report whose findings have a state, as far as a baseline has its snaps.
-
-    Where it doesn't have a payload's snap, all of the payload's findings are new.
-    """
-    payloads = tuple(
-        _judged(each, same_build(each.path, each.snap_name, baseline))
-        for each in report.payloads
-    )
-    return replace(report, payloads=payloads)
 
 
 def _judged(payload: LintedPayload, before: LintedPayload | None) -> LintedPayload:
