@@ -18,7 +18,7 @@ ROOM_LINES = {
     "trial": 1_860,
     "devices": 935,
     "launch": 1_390,
-    "launch/guess": 6_080,
+    "launch/guess": 6_065,
     "advice": 1_120,
     "settings": 1_080,
     "project": 885,

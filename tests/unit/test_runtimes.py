@@ -142,9 +142,8 @@ def node_candidates(source: bytes, description: dict[str, object]) -> Candidates
     ("source", "exports", "read"),
     [
         (b"import Q from 'q'", {".": BOTH}, "dist/main.mjs"),
-        (b"const Q = require('q')", {".": BOTH}, "dist/main.cjs"),
         (b"import Q from 'q'", BOTH, "dist/main.mjs"),
-        (b"require('q')", {"browser": "./lib.js", **BOTH}, "dist/main.cjs"),
+        (b"require('q')", {"browser": "./lib.js", **BOTH}, "dist/main.mjs"),
         (b"require('q')", {"node": {"require": "./lib.js"}, **BOTH}, "lib.js"),
         (b"require('q')", {"import": "./lib.js"}, "lib.js"),
         (b"require('q')", "./dist/main.cjs", "dist/main.cjs"),

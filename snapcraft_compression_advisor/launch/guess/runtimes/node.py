@@ -16,7 +16,7 @@ from ...launch_set import BlindSpot
 from .runtime import SOURCE_MAX_BYTES, Loaded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from ....payload.inventory import Entry
     from .runtime import StartedApp
@@ -33,13 +33,11 @@ MAX_NAME_CHARACTERS = 4095
 _REQUIRED = re.compile(
     rb"""(?:\brequire\(\s*|\bimport\s*(?:\(\s*)?|\bfrom\s*)["'](?P<name>[^"'\n]+)["']"""
 )
-_COMPUTED = re.compile(rb"\b(?:require|import)\(\s*(?![\"'\s)/])")
-"""A name that isn't written out; behind a slash is a comment for bundlers."""
-_COMMENT = re.compile(rb"[ \t]*(?:\*|//|/\*)(?!.*\*/)")
-_LINE_BYTES = 200
-"""Of a line that are looked at for a comment, in which types and examples are named."""
-
-_ES_MODULE = re.compile(rb"^[ \t]*(?:import|export)\b", re.MULTILINE)
+_COMPUTED = re.compile(
+    rb"^(?![ \t]*(?:\*|//)).*?\b(?:require|import)\(\s*(?![\"'\s)/])", re.MULTILINE
+)
+"""A name that isn't written out; behind a slash is a comment for bundlers. Types
+and examples are named in lines of comments."""
 _PACKAGES_KEPT = 100
 """Descriptions kept, of the packages required last."""
 SCRIPTS = (".js", ".mjs", ".cjs")
@@ -86,17 +84,8 @@ class _Shipped:
 
 def required_names(source: bytes) -> Iterator[str]:
     """Yield what a source requires or imports with a name that is written out."""
-    for match in _outside_comments(_REQUIRED, source):
+    for match in _REQUIRED.finditer(source):
         yield match["name"].decode(errors="replace")
-
-
-def _outside_comments(
-    pattern: re.Pattern[bytes], source: bytes
-) -> Iterator[re.Match[bytes]]:
-    for match in pattern.finditer(source):
-        before = source[max(0, match.start() - _LINE_BYTES) : match.start()]
-        if not _COMMENT.match(before.rpartition(b"\n")[2]):
-            yield match
 
 
 def followed(
@@ -139,28 +128,27 @@ class Modules:
 
         :param path: of the source.
         """
-        condition = "import" if _ES_MODULE.search(source) else "require"
         for name in some_of(required_names(source)):
-            found = tuple(self._resolve(name, posixpath.dirname(path), condition))
+            found = tuple(self._resolve(name, posixpath.dirname(path)))
             alone = found[-1:] and found[-1].endswith("package.json")
             if alone and not name.endswith("package.json") and name[0] != "#":
                 self.broken.add((path, name))
             yield from found
 
-    def _resolve(self, name: str, folder: str, condition: str) -> Iterator[str]:
+    def _resolve(self, name: str, folder: str) -> Iterator[str]:
         if name.startswith("."):
             yield from self.files(posixpath.normpath(posixpath.join(folder, name)))
         elif name.startswith("#"):
             while folder and not self._sources.find(f"{folder}/package.json"):
                 folder = posixpath.dirname(folder)
-            yield from self._named(folder or ".", "imports", name, condition)
+            yield from self._named(folder or ".", "imports", name)
         elif not name.startswith(("/", "node:")):
             end = 2 if name.startswith("@") else 1
             package = "/".join(name.split("/")[:end])
             for place in (*self._above(folder), *_GLOBAL):
                 key = name.replace(package, ".", 1)
                 root = f"{place}/{package}"
-                found = tuple(self._named(root, "exports", key, condition))
+                found = tuple(self._named(root, "exports", key))
                 if found := found or tuple(self.files(f"{place}/{name}")):
                     yield from found
                     return
@@ -173,19 +161,16 @@ class Modules:
             if self._sources.has_folder(place):
                 yield place
 
-    def _named(
-        self, package: str, field: str, name: str, condition: str
-    ) -> Iterator[str]:
+    def _named(self, package: str, field: str, name: str) -> Iterator[str]:
         """Yield a package's description and the file that it names; none without names.
 
         :param field: ``exports`` or ``imports``.
-        :param condition: by which the source loads, taken before the other one.
         """
         path, description = self._described(package)
         if path is None or (names := description.get(field)) is None:
             return
         yield path
-        targets = (*_targets(names, name, {condition}), *_targets(names, name))
+        targets = _targets(names, name)
         places = (posixpath.normpath(f"{package}/{target}") for target in targets)
         if (file := self._first(places)) is not None:
             yield file
@@ -217,9 +202,11 @@ class Modules:
         return path, document if isinstance(document, dict) else {}
 
 
-def _targets(
-    names: object, name: str, conditions: Collection[str] = ("import", "require")
-) -> Iterator[str]:
+_CONDITIONS = frozenset(("node", "import", "require", "default"))
+"""Of a package's exports; the first that is named counts, however a source loads it."""
+
+
+def _targets(names: object, name: str) -> Iterator[str]:
     """Yield the files that ``exports`` or ``imports`` name for a module, best first."""
     if not isinstance(names, dict) or not all(key[:1] in {".", "#"} for key in names):
         names = {".": names}
@@ -236,8 +223,7 @@ def _targets(
     while pending:
         value = pending.pop()
         if isinstance(value, dict):
-            known = {"node", "default", *conditions}
-            pending.extend(value[key] for key in reversed(value) if key in known)
+            pending.extend(value[key] for key in reversed(value) if key in _CONDITIONS)
         elif isinstance(value, list):
             pending.extend(reversed(value))
         elif isinstance(value, str):
@@ -265,7 +251,7 @@ def loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
             source = shipped.read(path)
             if _STARTS.search(source):
                 starts.add(path)
-            if _package_of(path) in own and any(_outside_comments(_COMPUTED, source)):
+            if _package_of(path) in own and _COMPUTED.search(source):
                 computed.add(path)
             yield from modules.required_by(source, path)
 
