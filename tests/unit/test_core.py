@@ -37,7 +37,6 @@ TEXTS = st.lists(
 WRITERS = {
     "cli/write.py",
     "core/terminal.py",
-    "core/bound_start.py",  # becomes another program
 }
 
 
