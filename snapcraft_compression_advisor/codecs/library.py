@@ -126,11 +126,6 @@ class BoundCodec(Codec):
         return self.library.available
 
     @property
-    def exact(self) -> bool:
-        """See :class:`Codec`."""
-        return self.library.available
-
-    @property
     def implementation(self) -> str:
         """See :class:`Codec`."""
         if not self.library.available:

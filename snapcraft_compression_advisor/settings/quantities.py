@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Generic, TypeVar
 
@@ -176,14 +176,7 @@ def parse_devices(value: object) -> tuple[str, ...] | dict[str, float]:
     found = [each for each in map(_DEVICE_SHARE.fullmatch, names) if each]
     if not found:
         return tuple(names)
-    return _all_of({each[1]: parse_count(each[2]) for each in found}, names)
-
-
-def _all_of(shares: dict[str, float], names: Collection[str]) -> dict[str, float]:
-    """Return the shares of the users that devices have, not normalised.
-
-    :raises ValueError: if some have none, or two names are of one device.
-    """
+    shares = {each[1]: parse_count(each[2]) for each in found}
     if len(shares) < len(names):
         message = "either each device has one share of the users, or none has"
         raise ValueError(message)
@@ -204,7 +197,7 @@ def _devices_beside(
 
     if isinstance(devices, tuple):
         return tuple(map(placed, devices))
-    return _all_of({placed(name): devices[name] for name in devices}, devices)
+    return {placed(name): share for name, share in devices.items()}
 
 
 Text = Annotated[

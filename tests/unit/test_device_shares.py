@@ -244,9 +244,6 @@ def test_files_with_shares_are_beside_the_policy(tmp_path: Path) -> None:
     path.write_text("devices: {./kiosk.yaml: 1, hdd-laptop: 3}")
     kiosk = str(tmp_path / "kiosk.yaml")
     assert read_settings_file(path).devices == {kiosk: 1, "hdd-laptop": 3}
-    path.write_text("devices: {./kiosk.yaml: 1, kiosk.yaml: 2}")
-    with pytest.raises(BadDataError, match="each device has one share"):
-        read_settings_file(path)
 
 
 def options(*devices: str) -> Settings:
@@ -270,5 +267,5 @@ def test_options_give_shares() -> None:
     }
     assert options("nvme-laptop").devices == ("nvme-laptop",)
     assert "devices" not in options().model_fields_set
-    with pytest.raises(UsageError, match="--device: 0 isn't a positive"):
+    with pytest.raises(UsageError, match="isn't a positive number"):
         options("nvme-laptop=0", "hdd-laptop=1")
