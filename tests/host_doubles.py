@@ -118,7 +118,7 @@ def install_snapcraft(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
         "snapcraft.cli": {"COMMAND_GROUPS": [], "run": lambda: 1},
         "snapcraft.linters": {},
         "snapcraft.parts": {},
-        "snapcraft.parts.lifecycle": {"run": print, "_run_lifecycle_and_pack": print},
+        "snapcraft.parts.lifecycle": {"run": print},
         "snapcraft.commands": {},
         "snapcraft.commands.lint": {"LintCommand": LintCommand},
         "snapcraft.providers": {"get_provider": dict},

@@ -59,15 +59,12 @@ class Advisor:
     :param project_dir: absolute.
     :param find_parts: returns the project's parts, as far as extensions are applied.
     :param find_apps: returns the names of its apps; None if they aren't known.
-    :param packing_with: the snap's compression, if its linter runs before the advice
-        that follows.
     :param linted: directories and images that the linter has looked at.
     """
 
     project_dir: Path
     find_parts: Callable[[], Parts] = dict
     find_apps: Callable[[], Collection[str] | None] = lambda: None
-    packing_with: str | None = None
     linted: set[Path] = field(default_factory=set)
     _decisions: dict[Artifact, Decision | None] = field(default_factory=dict)
     _asked: set[Artifact] = field(default_factory=set)

@@ -189,17 +189,7 @@ def wrap_lifecycle(lifecycle: ModuleType, find_advisor: FindAdvisor) -> None:
                 check_settings(find_advisor)
         run(command_name, *args, **kwargs)
 
-    def noting(
-        run: Callable[..., None], *args: Any, project: Any, **kwargs: Any
-    ) -> None:
-        """Note what an extension may have set: here the linter runs before advice."""
-        advisor = find_advisor()
-        if advisor is not None:
-            advisor.packing_with = project.compression or DEFAULT_COMPRESSION
-        run(*args, project=project, **kwargs)
-
     wrap(lifecycle, "run", checked)
-    wrap(lifecycle, "_run_lifecycle_and_pack", noting)
 
 
 def _pack(

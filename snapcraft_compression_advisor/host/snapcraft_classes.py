@@ -126,7 +126,7 @@ def find(advisor: Advisor, path: Path) -> Sequence[Finding]:
     settings = context.settings
     if not settings.select:
         ignored = settings.ignore
-        if advisor.has_advised(path) or advisor.packing_with is not None:
+        if path.is_dir():  # which is about to be packed
             ignored = (*ignored, *_SAID_BY_ADVICE)
         update = {"select": _SPEAKING, "ignore": ignored}
         context = replace(context, settings=settings.model_copy(update=update))
@@ -143,11 +143,11 @@ def _artifact(advisor: Advisor, path: Path) -> Artifact:
     packed = advisor.snap_in(path)
     if packed is not None:
         return packed
-    declared = advisor.declared(None)
+    says = advisor.project
     return Artifact(
         prime_dir=path,
-        compression=declared or advisor.packing_with or DEFAULT_COMPRESSION,
-        declared=declared,
+        compression=(says and says.effective) or DEFAULT_COMPRESSION,
+        declared=advisor.declared(None),
     )
 
 

@@ -49,12 +49,10 @@ def run(module: ModuleType, folder: Path, monkeypatch: pytest.MonkeyPatch) -> li
 def test_findings_have_the_rules_ids_and_the_line(
     linter_module: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = make_project(tmp_path / "project", keys="compression: xz")
-    (issue,) = [
-        issue
-        for issue in run(linter_module, folder, monkeypatch)
-        if "SCA101" in issue.text
-    ]
+    policy = f"{LZO_PAYS}select: SCA101\n"
+    keys = "compression: xz"
+    folder = make_project(tmp_path / "project", keys=keys, policy=policy)
+    (issue,) = run(linter_module, folder, monkeypatch)
     assert issue.name == "compression"
     assert issue.result is LinterResult.WARNING
     assert issue.text.startswith("SCA101 lzo-would-gain: snap/snapcraft.yaml:8: ")
@@ -199,7 +197,10 @@ def test_what_an_extension_chose_is_what_is_linted(
     linter_module: ModuleType, tmp_path: Path
 ) -> None:
     folder = make_project(tmp_path / "project")
-    advisor = Advisor(project_dir=folder, packing_with="lzo")
+    file = project_file(folder)
+    extended = "command: bin/hello\n    extensions: [kde-neon]\n"
+    file.write_text(file.read_text().replace("command: bin/hello\n", extended))
+    advisor = Advisor(project_dir=folder)
     findings = linter_module.find(advisor, folder / "files")
     assert "SCA10" not in " ".join(each.rule for each in findings)  # the advice follows
     (artifact,) = advisor._decisions  # what was analysed
