@@ -13,7 +13,7 @@ PACKAGE = "snapcraft_compression_advisor"
 ROOM_LINES = {
     "core": 1_215,
     "codecs": 935,
-    "squashfs": 1_610,
+    "squashfs": 1_595,
     "payload": 4_020,
     "trial": 1_860,
     "devices": 935,

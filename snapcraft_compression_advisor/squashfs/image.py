@@ -20,7 +20,7 @@ from .contents import FRAGMENT_RECORD, ContentsReader
 from .entry import SUPERBLOCK_BYTES, ImageBlock, ImageEntry
 from .image_file import ImageFile, damaged
 from .inodes import InodeTable
-from .metadata import MetadataReader, MetadataTable
+from .metadata import MetadataReader
 from .superblock import ABSENT_TABLE, parse_superblock
 from .walk import Walk
 
@@ -119,36 +119,23 @@ class Image:
             fragments=self._indexed("fragment table"),
         )
 
-    @cached_property
-    def _inode_blocks(self) -> MetadataTable:
-        start = self.superblock.inode_table_start
-        end = self.superblock.directory_table_start
-        return self._metadata.run("inode table", start, end)
-
-    @cached_property
-    def _directories_end(self) -> int:
-        # Behind the directories stand the blocks of the next table, as in super.c.
-        name, place = next(iter(self._indexed_tables.items()))
-        end = self._metadata.index(name, *place)[0]
-        if end < self.superblock.directory_table_start:
-            raise damaged(self.where, f"its directory table ends at {end}")
-        return end
-
-    @cached_property
-    def _directory_blocks(self) -> MetadataTable:
-        start = self.superblock.directory_table_start
-        return self._metadata.run("directory table", start, self._directories_end)
-
     def walk(self) -> Iterator[ImageEntry]:
         """Yield every entry: parents first, children in their directory's order."""
         block, ids = self.superblock, self._indexed("id table")
+        start = block.directory_table_start
+        # Behind the directories stand the blocks of the next table, as in super.c.
+        name, place = next(iter(self._indexed_tables.items()))
+        end = self._metadata.index(name, *place)[0]
+        if end < start:
+            raise damaged(self.where, f"its directory table ends at {end}")
         inodes = InodeTable(
-            self._inode_blocks,
+            self._metadata.run("inode table", block.inode_table_start, start),
             superblock=block,
             ids=struct.unpack(f"<{block.id_count}I", ids),
             where=self.where,
         )
-        return Walk(block, inodes, self._directory_blocks, where=self.where).entries()
+        directories = self._metadata.run("directory table", start, end)
+        return Walk(block, inodes, directories, where=self.where).entries()
 
     def read_block(self, block: ImageBlock) -> bytes:
         """Return the contents of one data block; nothing else is read."""
