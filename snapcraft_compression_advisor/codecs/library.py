@@ -16,8 +16,6 @@ Signature = tuple[Any, Sequence[Any]]
 """What a C function returns and takes, in ctypes' types."""
 Buffer = ctypes.Array[ctypes.c_char]
 
-_LOADS_LIBRARIES = threading.Lock()
-
 
 class Library:
     """One shared library: loaded at first use, once, and kept.
@@ -41,13 +39,11 @@ class Library:
         self._package = package
         self._version = version
         self._functions = {**functions, version: (ctypes.c_char_p, ())}
-        self._loaded: ctypes.CDLL | None = None
-        self._failure: str | None = None
 
     @property
     def available(self) -> bool:
         """Whether the library loads and has the functions."""
-        return self._load() is not None
+        return not isinstance(self._loaded, Exception)
 
     @property
     def version(self) -> str:
@@ -64,28 +60,27 @@ class Library:
 
         :raises ToolError: if the library is missing or too old.
         """
-        loaded = self._load()
-        if loaded is None:
+        if isinstance(self._loaded, Exception):
             message = f"The library {self._soname} can't be loaded"
             resolution = f"Install the package {self._package}."
-            raise ToolError(message, details=self._failure, resolution=resolution)
-        return loaded
+            details = str(self._loaded)
+            raise ToolError(message, details=details, resolution=resolution)
+        return self._loaded
 
-    def _load(self) -> ctypes.CDLL | None:
-        with _LOADS_LIBRARIES:
-            if self._loaded is None and self._failure is None:
-                try:
-                    self._loaded = self._declared(ctypes.CDLL(self._soname))
-                except (OSError, AttributeError) as error:
-                    # no such library, or one without a function that is called
-                    self._failure = str(error)
-            return self._loaded
+    @cached_property
+    def _loaded(self) -> ctypes.CDLL | Exception:
+        """The library, or why there is none, or one without a function.
 
-    def _declared(self, library: ctypes.CDLL) -> ctypes.CDLL:
-        for name, (result, arguments) in self._functions.items():
-            function = getattr(library, name)
-            function.restype = result
-            function.argtypes = arguments
+        Two threads that load it at once get the same one from the dynamic loader.
+        """
+        try:
+            library = ctypes.CDLL(self._soname)
+            for name, (result, arguments) in self._functions.items():
+                function = getattr(library, name)
+                function.restype = result
+                function.argtypes = arguments
+        except (OSError, AttributeError) as error:
+            return error
         return library
 
 
