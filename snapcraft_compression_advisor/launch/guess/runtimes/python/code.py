@@ -30,6 +30,7 @@ _LONG_NAME = re.compile(rb"(?:\.[ \t\\\r\n]*\w+[ \t\\\r\n]*){100}")
 START_SIGNALS = frozenset(("activate", "startup", "command-line", "open", "realize"))
 """Signals that an application gets as it starts; handlers of others wait for a user."""
 
+_STARTING = re.compile(r"\w*(?:main|run|start|launch|cli|gui|exec)\w*", re.IGNORECASE)
 _CONNECTING = frozenset({
     "connect", "connect_after", "bind", "bind_all", "Bind",
     "add_command", "addAction", "protocol", "signal",
@@ -60,7 +61,8 @@ class Scope:
 
     :param imports: modules, or what may be modules.
     :param uses: attributes of imported modules: packages may load them on use.
-    :param calls: names of functions, methods and classes.
+    :param calls: names of functions, methods and classes, and of modules whose main
+        function is called.
     :param computed: whether it imports modules of which nothing is known.
     :param forwards: whether it does nothing but call others.
     """
@@ -316,6 +318,8 @@ class Code:
         name = called_name(node)
         name = self._renamed.get(name, name)
         scope.calls.add(name)
+        if isinstance(node.func, ast.Attribute) and _STARTING.fullmatch(name):
+            scope.calls.add(self._root(node.func))
         if name in _IMPORTING and node.args:
             self._import_module(node, scope)
         elif name in _LOADING:
@@ -332,6 +336,12 @@ class Code:
 
     def _name(self, node: ast.Name | ast.Attribute) -> str:
         name = node.id if isinstance(node, ast.Name) else node.attr
+        return self._renamed.get(name, name)
+
+    def _root(self, node: ast.expr) -> str:
+        while isinstance(node, ast.Attribute):
+            node = node.value
+        name = node.id if isinstance(node, ast.Name) else ""
         return self._renamed.get(name, name)
 
     def _import_module(self, node: ast.Call, scope: Scope) -> None:
