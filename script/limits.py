@@ -18,7 +18,7 @@ ROOM_LINES = {
     "trial": 1_860,
     "devices": 935,
     "launch": 1_390,
-    "launch/guess": 6_065,
+    "launch/guess": 6_060,
     "advice": 1_120,
     "settings": 1_070,
     "project": 885,

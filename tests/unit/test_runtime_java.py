@@ -4,7 +4,7 @@ import pytest
 from pytest_mock import MockerFixture
 
 from elf_files import make_elf
-from guesses import found, guessed, shell_words
+from guesses import found, shell_words
 from snapcraft_compression_advisor.launch.guess import programs
 
 
@@ -54,20 +54,6 @@ def test_launcher_leads_to_java_by_the_text_that_it_gives_to_a_shell(
         "usr/share/hello/hello.jar": b"x",
     }
     assert set(found(files, "usr/bin/hello")) == set(files)
-
-
-def test_java_that_a_script_keeps_in_a_variable_may_be_what_it_computes() -> None:
-    machine = "usr/lib/jvm/java-21/lib/server/libjvm.so"
-    candidates = guessed(
-        {
-            "usr/bin/hello": b'#!/bin/sh\nJAVA=$JAVA_HOME/bin/java\nexec "$(choose)"\n',
-            "usr/lib/jvm/java-21/bin/java": make_elf(),
-            machine: make_elf(),
-        }
-    )
-    assert machine in {file.entry.path for file in candidates.files}
-    assert candidates.blindness == "program"
-    assert candidates.kind == "Java"
 
 
 def test_only_some_texts_that_a_shell_is_given_are_followed(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from collections import Counter
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import islice
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ...payload.inventory import block_count
@@ -177,12 +177,11 @@ class Search:
         for tool in self._programs.called.values():
             if not any(opens_windows(each.path) for each in self._closure(tool).files):
                 self._add(tool, way="called", role="program", needs="called")
+        self._add_loaded_files()
         evidence = None
         windowless = not WINDOWLESS.isdisjoint(self._programs.words)
         if not windowless:
             evidence = window_evidence(self._payload, self._app)
-        self._add_loaded_files(wants_windows=evidence is not None)
-        if not windowless:
             self._window = self._reaches_windows() or evidence is not None
         self._follow_families()
         self._add_own_files()
@@ -269,7 +268,7 @@ class Search:
             self._add_file(entry, way=way + ending, role="plugin")
         self._unreached = self._files.keys() - reached
 
-    def _add_loaded_files(self, *, wants_windows: bool) -> None:
+    def _add_loaded_files(self) -> None:
         app = StartedApp(
             payload=self._payload,
             paths=self._paths,
@@ -285,15 +284,8 @@ class Search:
                     self._possible[file.entry.identity] = file
                 else:
                     self._add_loaded(file, by=runtime.kind)
-        if wants_windows and not self._reaches_windows():
-            # Perhaps what opens them is among what only may be loaded.
-            possible = self._possible.values()
-            closures = (self._closure(each.entry).files for each in possible)
-            if any(opens_windows(each.path) for each in chain(*closures)):
-                for each in possible:
-                    self._add_loaded(each)
 
-    def _add_loaded(self, file: Loaded, *, by: str = "") -> None:
+    def _add_loaded(self, file: Loaded, *, by: str) -> None:
         role: Role = "library" if file.library else "plugin"
         needs = file.needs or file.way
         self._add(file.entry, way=file.way, role=role, needs=needs, by=file.by or by)

@@ -231,16 +231,6 @@ class _Walk:
         if lost or not ("run" in ends or tools):
             self.found.followed = False
             self._blind("computed-command", script.path)
-            self._start_named_interpreters()
-
-    def _start_named_interpreters(self) -> None:
-        """Start the interpreters whose paths a script keeps, for it may run them."""
-        for value in self.found.variables.values():
-            name = posixpath.basename(value)
-            if runtime_of(name) is not None:
-                known = self._paths.shipped(value) or self._paths.program(name)
-                found = known or self._paths.only_one(f"*/bin/{name}")
-                self._add_all(filter(None, [found]))
 
     def _follow_commands(
         self, script: Entry, text: str, values: Values
