@@ -28,7 +28,9 @@ from .document import (
     statements,
 )
 
-_AFTER = frozenset({"type", "base", "build-base", "version", "grade", "confinement"})
+_AFTER = frozenset(
+    {"name", "type", "base", "build-base", "version", "grade", "confinement"}
+)
 """A new key goes after the last of these, else before all."""
 _PRIME = "prime"
 _INDENT = " " * 2
