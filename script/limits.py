@@ -21,7 +21,7 @@ ROOM_LINES = {
     "launch/guess": 6_060,
     "advice": 1_120,
     "settings": 1_070,
-    "project": 885,
+    "project": 890,
     "refresh": 1_150,
     "diff": 1_015,
     "preflight": 660,
