@@ -10,8 +10,8 @@ list and the same seed give the same rows of ``data/vendor-drawn.csv``, which is
 once. ``vendor_launches.py`` builds and records them in the table's order; one that
 can't be built or doesn't start is replaced by the next of its kind, in its set.
 
-A later draw (``data/vendor-drawn-2.csv`` to ``-5``) has those that were never tried
-and a list more (``data/vendor-sources-2.yaml`` to ``-5``), all of them blind. What was
+A later draw (``data/vendor-drawn-2.csv`` to ``-6``) has those that were never tried
+and most a list more (``data/vendor-sources-2.yaml`` to ``-5``), all blind. What was
 blind in an earlier draw is scored, so it became part of the fit.
 """
 
@@ -29,12 +29,12 @@ from ruamel.yaml import YAML
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-SEEDS = ("vendor-1", "vendor-2", "vendor-3", "vendor-4", "vendor-5")
+SEEDS = ("vendor-1", "vendor-2", "vendor-3", "vendor-4", "vendor-5", "vendor-6")
 DATA = Path(__file__).parent / "data"
 SOURCES = DATA / "vendor-sources.yaml"
 MORE_SOURCES = tuple(DATA / f"vendor-sources-{n}.yaml" for n in (2, 3, 4, 5))
 *DRAWN_BEFORE, DRAWN = (
-    DATA / f"vendor-drawn{n}.csv" for n in ("", "-2", "-3", "-4", "-5")
+    DATA / f"vendor-drawn{n}.csv" for n in ("", "-2", "-3", "-4", "-5", "-6")
 )
 SETS = {
     "fit": DATA / "vendor",
