@@ -48,8 +48,9 @@ one's launcher, and which are blind. A
 [fifth draw](../../study/data/vendor-drawn-5.csv) have blind sets of those left and of
 more sources ([second](../../study/data/vendor-sources-2.yaml) to
 [fifth list](../../study/data/vendor-sources-5.yaml)), which were listed and drawn
-before one was built. The guess had learnt from the blind sets before. The fifth has
-the 68 of 18 kinds that were there after 40 minutes: none of Electron or Flutter, of
+before one was built, and a [sixth](../../study/data/vendor-drawn-6.csv) of those that
+the fifth didn't reach. The guess had learnt from the blind sets before. The sixth has
+the {blind} of {kinds} kinds that were there after {minutes} minutes: none of Electron or Flutter, of
 which nothing was left. Each was built, recorded from mounts, and scored once by
 
     sudo .venv/bin/python study/vendor_launches.py --trees TREES --cache CACHE --windows
