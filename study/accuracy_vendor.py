@@ -48,10 +48,11 @@ one's launcher, and which are blind. A
 [fifth draw](../../study/data/vendor-drawn-5.csv) have blind sets of those left and of
 more sources ([second](../../study/data/vendor-sources-2.yaml) to
 [fifth list](../../study/data/vendor-sources-5.yaml)), which were listed and drawn
-before one was built, and a [sixth](../../study/data/vendor-drawn-6.csv) of those that
-the fifth didn't reach. The guess had learnt from the blind sets before. The sixth has
-the {blind} of {kinds} kinds that were there after {minutes} minutes: none of Electron or Flutter, of
-which nothing was left. Each was built, recorded from mounts, and scored once by
+before one was built; a [sixth](../../study/data/vendor-drawn-6.csv) has those that the
+fifth didn't reach. The guess had learnt from the blind sets before. The sixth has
+{blind} of {kinds} kinds: none of .NET, Electron or Flutter, of which nothing was left,
+and none with windows, which come last. Each was built, recorded from mounts, and scored
+once by
 
     sudo .venv/bin/python study/vendor_launches.py --trees TREES --cache CACHE --windows
     .venv/bin/python study/vendor_blind.py --trees TREES/blind
@@ -80,7 +81,8 @@ def vendor_lines(
     :param by_hand: number of the applications in the fit that weren't drawn.
     """
     *before, scores = [draw for draw in draws if draw]
-    yield INTRODUCTION.format(by_hand=by_hand)
+    kinds = len({row.kind for row in drawn if row.outcome == "recorded"})
+    yield INTRODUCTION.format(by_hand=by_hand, blind=len(scores), kinds=kinds)
     names = ["figure", "vendors' blind set", "at least", "aim"]
     names += [f"of draw {number}" for number in range(len(before), 0, -1)]
     columns = [scores, *reversed(before)]
@@ -91,15 +93,20 @@ def vendor_lines(
     yield "|---" * len(names) + "|"
     yield from figure_rows(LIMITS, *columns)
     yield ""
-    contradicted = ", ".join(each.application for each in scores if each.contradicted)
-    yield f"Applications with a verdict that the recording contradicts: {contradicted}."
+    contradicted = ", ".join(
+        f"{each.application} (lzo saves {each.recorded_saved_s:.2f} s as recorded; if "
+        "its interval reaches below 0.25 s, xz stays)"
+        for each in scores
+        if each.contradicted
+    )
+    sure = sum(not each.undecided for each in scores)
+    yield f"Of {sure} verdicts, the recording contradicts: {contradicted}."
     yield ""
     yield from residency_lines()
     yield ""
     yield from score_table(scores)
     yield ""
     outcomes = Counter((row.set, row.outcome) for row in drawn if row.outcome)
-    kinds = len({row.kind for row in drawn if row.outcome == "recorded"})
     recorded, failed = (
         outcomes["fit", which] + outcomes["blind", which]
         for which in ("recorded", "failed")
