@@ -90,7 +90,7 @@ def main() -> int:
         with contextlib.redirect_stdout(io.StringIO()):
             status = advisor()
         sys.setprofile(None)
-    print("Files, in the order in which they are entered first:")
+    print("Files, in the order in which each thread enters them first:")
     files = dict.fromkeys(name for files in way.threads for name in files)
     print(*(f"  {name}" for name in files), sep="\n")
     print("Pairs of files between which most changes are:")

@@ -24,7 +24,7 @@ class LaunchSetCommand(Command):
     overview = (
         "Guess from a snap's files which of them a cold start of an app reads, and in "
         "which share of starts. 'advise' uses this guess unless a start was "
-        "recorded.\n\n"
+        "recorded, and follows it into base and content snaps that are at hand.\n\n"
         "With --output, the guess is written as a launch profile for 'advise "
         "--launch-profile'. --explain says why one file is expected, or why not."
     )

@@ -248,7 +248,7 @@ def select_apps(
     if requested:
         for name in requested:
             check_app(snap.name, snap.apps, name)
-        return tuple(dict.fromkeys(requested)), "named on the command line"
+        return tuple(dict.fromkeys(requested)), "named"
     if snap.name in snap.apps:
         return (snap.name,), "named after the snap"
     shown = tuple(app for app in snap.apps if has_desktop_file(snap, inventory, app))

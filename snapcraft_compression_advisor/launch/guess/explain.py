@@ -133,7 +133,7 @@ def _found(candidate: Candidate) -> str:
         return f"{by} imports it (way {way!r})."
     if "/" in by and candidate.role in ("library", "distant"):
         return f"{by} links it (way {way!r})."
-    return f"The way {way!r} names it" + (f": of {by!r}." if by else ".")
+    return f"The way {way!r} names it" + (f", of {by}." if by else ".")
 
 
 def _reasons(entry: Entry, candidates: Candidates) -> Iterator[str]:
