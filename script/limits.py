@@ -36,8 +36,8 @@ ROOM_LINES = {
 """Of the package's rooms, without those inside that have a limit of their own."""
 
 TREES = {
-    PACKAGE: (48_875, 248),
-    "tests": (41_215, 190),
+    PACKAGE: (48_770, 247),
+    "tests": (41_165, 190),
     "study": (11_300, 63),
     "benchmarks": (2_350, 16),
 }
