@@ -22,7 +22,9 @@ _PACKAGE = "snapcraft_compression_advisor"
 _MOST_BYTES = 1 << 17
 _READ_AT_START = ("LANG", "LC_", "LD_", "PYTHON", "HOST_APP_ALONE", "HOST_APP_LOADED")
 """How variables begin that Python reads as it starts, or that are about imports."""
-_NOT_IMPORTED = tuple(f"{_PACKAGE}.{name}" for name in ("__main__", "fleet", "host."))
+_NOT_IMPORTED = tuple(
+    f"{_PACKAGE}.{name}" for name in ("__main__", "fleet", "host.", "core.bound_start")
+)
 
 
 def run_program(

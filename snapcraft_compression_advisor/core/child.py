@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -91,14 +92,14 @@ def ending_with_us(
 ) -> tuple[str, ...]:
     """Return a command that the kernel signals when the thread that starts it ends.
 
-    So it ends even where we are killed. setpriv(1) sets that up, of util-linux: a
-    function between fork and exec isn't safe in a process that has threads.
+    So it ends even where we are killed. A script that becomes the program
+    (:mod:`bound_start`) sets that up, which takes some hundredths of a second.
     """
-    setpriv = shutil.which("setpriv")
-    if setpriv is None or shutil.which(command[0]) is None:
-        return tuple(command)  # for Popen to say that there is no such program
-    name = number.name.removeprefix("SIG")
-    return (setpriv, f"--pdeathsig={name}", "--", *command)
+    if shutil.which(command[0]) is None:
+        return tuple(command)  # for Popen to say so
+    script = str(Path(__file__).with_name("bound_start.py"))
+    interpreter = (sys.executable, "-I", "-S", "-X", "utf8")
+    return (*interpreter, script, str(os.getpid()), str(int(number)), *command)
 
 
 def run_child(  # noqa: PLR0913 # keywords with defaults, one command

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from pytest_mock import MockerFixture
 
+from snapcraft_compression_advisor.core import child
 from snapcraft_compression_advisor.core.child import (
     HELD_BACK,
     deferred_signals,
@@ -80,12 +81,19 @@ def test_missing_program_is_not_hidden_by_what_would_start_it() -> None:
         run_child(("no-such-tool",))
 
 
+def test_program_whose_starter_has_ended_is_not_run() -> None:
+    script = Path(child.__file__).with_name("bound_start.py")
+    command = [sys.executable, str(script), str(os.getpid() + 1), "9", "echo", "run"]
+    said = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert said.stdout == ""
+
+
 def test_program_that_cannot_be_run_says_so(tmp_path: Path) -> None:
     program = tmp_path / "program"
     program.write_text("#!/no/such/interpreter\n")
     program.chmod(0o755)
     result = run_child((str(program),))
-    assert result.returncode == 127
+    assert result.returncode == 126
     assert "No such file" in result.stderr
 
 
