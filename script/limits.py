@@ -11,7 +11,7 @@ from statistics import median
 
 PACKAGE = "snapcraft_compression_advisor"
 ROOM_LINES = {
-    "core": 1_215,
+    "core": 1_255,
     "codecs": 930,
     "squashfs": 1_595,
     "payload": 4_020,
@@ -36,8 +36,8 @@ ROOM_LINES = {
 """Of the package's rooms, without those inside that have a limit of their own."""
 
 TREES = {
-    PACKAGE: (48_770, 247),
-    "tests": (41_165, 190),
+    PACKAGE: (48_810, 248),
+    "tests": (41_175, 190),
     "study": (11_300, 63),
     "benchmarks": (2_350, 16),
 }
