@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 _INDENT = "  "
 _NAME_COLUMNS, _SIZE_COLUMNS, _COST_COLUMNS = 6, 10, 22
 _LEAST_SHOWN_S = 0.001
+_BEYOND = 20
+"""Recorded apps of which one is left out at each end: between are nine of ten."""
 
 _IN_FIGURES = (Decides, Growth, PaidAfter)
 """Reasons whose figures the table and the lines below it have."""
@@ -301,11 +303,14 @@ def _how_known(launch: LaunchAnalysis) -> str:
         return f"{text}."
     if known.basis.blind_spots:
         return f"{text}; parts of it could not be followed (-v names them)."
-    ratios = [ratio for _, ratio in known.basis.recorded]
+    ratios = sorted(ratio for _, ratio in known.basis.recorded)
     if not ratios:
         return f"{text} ({known.basis.kind}: none was recorded to compare with)."
-    low, high = (f"{ratio:.2f}" for ratio in (min(ratios), max(ratios)))
-    others = f"apps like it read {low}\N{EN DASH}{high}"
+    beyond = len(ratios) // _BEYOND
+    low, high = (f"{ratios[place]:.2f}" for place in (beyond, -1 - beyond))
+    others = (
+        f"{'nine of ten ' if beyond else ''}apps like it read {low}\N{EN DASH}{high}"
+    )
     if len(ratios) == 1:
         others = f"one app like it, recorded, read {low}"
     return f"What the app reads is guessed; {others} times the guess."

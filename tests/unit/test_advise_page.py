@@ -141,6 +141,9 @@ def test_text_says_how_sure_the_guess_is_for_its_kind() -> None:
     assert "no application of this kind was recorded" in words(full_text(guessed()))
     alone = words(answer_text(guessed(("a", 1.217))))
     assert "one app like it, recorded, read 1.22 times the guess." in alone
+    many = (*((f"{n}", 1 + n / 100) for n in range(18)), ("a", 0.1), ("b", 9.0))
+    few = words(answer_text(guessed(*many)))
+    assert "; nine of ten apps like it read 1.00\N{EN DASH}1.17 times" in few
 
 
 def test_accuracy_is_that_of_the_study() -> None:
