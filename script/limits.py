@@ -28,7 +28,7 @@ ROOM_LINES = {
     "trim": 1_290,
     "lint": 3_305,
     "capture": 6_310,
-    "report": 5_295,
+    "report": 5_300,
     "fleet": 2_300,
     "cli": 3_515,
     "host": 1_825,
@@ -36,8 +36,8 @@ ROOM_LINES = {
 """Of the package's rooms, without those inside that have a limit of their own."""
 
 TREES = {
-    PACKAGE: (48_810, 248),
-    "tests": (41_175, 190),
+    PACKAGE: (48_815, 248),
+    "tests": (41_180, 190),
     "study": (11_300, 63),
     "benchmarks": (2_350, 16),
 }
