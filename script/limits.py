@@ -12,7 +12,7 @@ from statistics import median
 PACKAGE = "snapcraft_compression_advisor"
 ROOM_LINES = {
     "core": 1_255,
-    "codecs": 930,
+    "codecs": 920,
     "squashfs": 1_595,
     "payload": 4_020,
     "trial": 1_860,
@@ -36,7 +36,7 @@ ROOM_LINES = {
 """Of the package's rooms, without those inside that have a limit of their own."""
 
 TREES = {
-    PACKAGE: (48_815, 248),
+    PACKAGE: (48_805, 248),
     "tests": (41_180, 190),
     "study": (11_300, 63),
     "benchmarks": (2_350, 16),

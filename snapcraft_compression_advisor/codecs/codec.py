@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar, NamedTuple, Protocol
+from typing import ClassVar, NamedTuple
 
 from ..core.errors import BadDataError
 from ..core.units import Interval
@@ -16,17 +16,15 @@ METADATA_BLOCK_BYTES = 8 * 1024
 ``fs/squashfs/squashfs_fs.h``."""
 
 
-class Decompressor(Protocol):
+class Decompressor(ABC):
     """The part of a codec that reading takes: the way back from a block."""
 
-    @property
-    def name(self) -> str:
-        """Name as ``mksquashfs -comp`` spells it, or ``none``."""
+    name: ClassVar[str]
+    """Name as ``mksquashfs -comp`` spells it, or ``none``."""
+    squashfs_id: ClassVar[int | None]
+    """Compression id of the kernel's ``squashfs_fs.h``; ``none`` has none."""
 
-    @property
-    def squashfs_id(self) -> int | None:
-        """Compression id of the kernel's ``squashfs_fs.h``; ``none`` has none."""
-
+    @abstractmethod
     def decompress(self, block: bytes, *, max_bytes: int) -> bytes:
         """Return the block's contents.
 
@@ -54,7 +52,7 @@ class KernelTime(NamedTuple):
     stored_us_per_kib: float
 
 
-class Codec(ABC):
+class Codec(Decompressor):
     """One compressor of squashfs, as mksquashfs calls it.
 
     Instances may be used from several threads at once: what they keep between
@@ -62,10 +60,6 @@ class Codec(ABC):
     lock.
     """
 
-    name: ClassVar[str]
-    """Name as ``mksquashfs -comp`` spells it, or ``none``."""
-    squashfs_id: ClassVar[int | None]
-    """Compression id of the kernel's ``squashfs_fs.h``; ``none`` has none."""
     shippable: ClassVar[bool] = False
     """Whether snapcraft and the store accept it (only xz and lzo)."""
     first_kernel: ClassVar[tuple[int, int] | None]
@@ -133,10 +127,6 @@ class Codec(ABC):
             and the room that a library may write to.
         :raises ToolError: if the library is missing or reports a failure.
         """
-
-    @abstractmethod
-    def decompress(self, block: bytes, *, max_bytes: int) -> bytes:
-        """See :class:`Decompressor`."""
 
 
 def broken_block(name: str, details: str) -> BadDataError:

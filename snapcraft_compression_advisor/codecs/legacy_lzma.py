@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import lzma
 
-from .codec import broken_block
+from .codec import Decompressor, broken_block
 from .xz import MEMORY_BYTES, decompress_stream
 
 _PROPERTIES_BYTES = 5
@@ -14,7 +14,7 @@ _HEADER_BYTES = 13
 _LENGTH_UNKNOWN = b"\xff" * 8
 
 
-class LegacyLzma:
+class LegacyLzma(Decompressor):
     """LZMA-alone, id 2 in the superblock: written by old tools, never for snaps."""
 
     name = "lzma"
