@@ -144,7 +144,6 @@ class ImageEntry(NamedTuple):
     :param mode: permission bits, with set-user-id, set-group-id and sticky.
     :param size_bytes: size as ``stat`` has it: of a file's contents, of a symbolic
         link's target, of a directory's listing.
-    :param device: device number as :func:`os.makedev` makes it.
     :param blocks: place of a file's contents; absent for other kinds.
     """
 
@@ -155,8 +154,6 @@ class ImageEntry(NamedTuple):
     gid: int
     modified_s: int
     inode: int
-    links: int
     size_bytes: int
     link_target: str | None
-    device: int | None
     blocks: FileBlocks | None

@@ -6,8 +6,6 @@ import os
 from pathlib import Path
 from typing import ClassVar
 
-from typing_extensions import Self
-
 from ..core.errors import BadDataError, NoInputError, StorageError
 from ..core.files import NotRegularError, open_regular
 
@@ -78,12 +76,6 @@ class ImageFile:
     def close(self) -> None:
         """Close the file; closing it again does nothing."""
         self._file.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def damaged(where: str, finding: str, *, details: str | None = None) -> BadDataError:

@@ -5,7 +5,6 @@ Facts from the kernel's ``fs/squashfs/{squashfs_fs.h,inode.c,symlink.c,file.c}``
 
 from __future__ import annotations
 
-import os
 import struct
 import sys
 from array import array
@@ -54,7 +53,6 @@ _FORMS = {
 }
 """Inode types to their kind and to the fields behind the common header."""
 _BIG_ENDIAN = sys.byteorder == "big"
-_DEVICES = frozenset({EntryKind.BLOCK_DEVICE, EntryKind.CHARACTER_DEVICE})
 _BASIC_DIRECTORY_FIELDS = 5
 _BASIC_FILE_FIELDS = 4
 _Header: TypeAlias = tuple[str, EntryKind, int, int, int, int, int]
@@ -140,13 +138,7 @@ class InodeTable:
             return _directory(common, after - start, fields)
         if kind is EntryKind.SYMLINK:
             return self._symlink(common, start, after, fields)
-        device = None
-        if kind in _DEVICES:  # in the kernel's new_encode_dev form
-            code = fields[1]
-            minor = (code & 0xFF) | ((code >> 12) & 0xFFF00)
-            device = os.makedev((code & 0xFFF00) >> 8, minor)
-        entry = ImageEntry(*common, fields[0], 0, None, device, None)
-        return Inode(entry, after - start)
+        return Inode(ImageEntry(*common, 0, None, None), after - start)
 
     def _slice(self, position: int, length: int, number: int) -> bytes:
         """Return bytes of the table that belong to an inode."""
@@ -160,7 +152,7 @@ class InodeTable:
     ) -> Inode:
         """Return a symbolic link; its target starts at the position."""
         number = header[-1]
-        links, size_bytes = fields
+        _, size_bytes = fields
         if not 0 < size_bytes <= _SYMLINK_LIMIT_BYTES:
             reason = f"inode {number} is a symbolic link of {size_bytes} bytes"
             raise damaged(self._where, reason)
@@ -169,7 +161,7 @@ class InodeTable:
             reason = f"inode {number} is a symbolic link with a NUL in its target"
             raise damaged(self._where, reason)
         text = target.decode("utf-8", "surrogateescape")
-        entry = ImageEntry(*header, links, size_bytes, text, None, None)
+        entry = ImageEntry(*header, size_bytes, text, None)
         return Inode(entry, position + size_bytes - start)
 
     def _file(
@@ -179,9 +171,8 @@ class InodeTable:
         number = header[-1]
         if len(fields) == _BASIC_FILE_FIELDS:
             start, fragment, offset, size_bytes = fields
-            links = 1
         else:
-            start, size_bytes, _, links, fragment, offset, _ = fields
+            start, size_bytes, _, _, fragment, offset, _ = fields
         limit = self._superblock.block_bytes
         count, tail_bytes = divmod(size_bytes, limit)
         tail = None
@@ -209,7 +200,7 @@ class InodeTable:
         )
         if words:
             self._check_blocks(number, blocks)
-        entry = ImageEntry(*header, links, size_bytes, None, None, blocks)
+        entry = ImageEntry(*header, size_bytes, None, blocks)
         return Inode(entry, position + count * _WORD_BYTES - begin)
 
     def _check_blocks(self, number: int, blocks: FileBlocks) -> None:
@@ -229,9 +220,8 @@ class InodeTable:
 
 def _directory(header: _Header, record_bytes: int, fields: tuple[int, ...]) -> Inode:
     if len(fields) == _BASIC_DIRECTORY_FIELDS:
-        block, links, size_bytes, offset, _ = fields
+        block, _, size_bytes, offset, _ = fields
     else:
-        links, size_bytes, block, _, _, offset, _ = fields
+        _, size_bytes, block, _, _, offset, _ = fields
     listing = Listing(block, offset, max(0, size_bytes - _LISTING_EXTRA_BYTES))
-    entry = ImageEntry(*header, links, size_bytes, None, None, None)
-    return Inode(entry, record_bytes, listing)
+    return Inode(ImageEntry(*header, size_bytes, None, None), record_bytes, listing)

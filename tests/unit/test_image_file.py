@@ -3,6 +3,7 @@
 import errno
 import os
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -34,7 +35,7 @@ def test_bytes_are_read_at_their_position(tmp_path: Path) -> None:
     (tmp_path / "image").write_bytes(b"0123456789")
     path = tmp_path / "current.snap"
     path.symlink_to("image")
-    with ImageFile(path) as file:
+    with closing(ImageFile(path)) as file:
         assert file.size_bytes == 10
         assert file.read(3, 4) == b"3456"
         assert file.read(10, 0) == b""
@@ -46,7 +47,7 @@ def test_a_range_outside_of_the_file_is_refused(
 ) -> None:
     path = tmp_path / "image"
     path.write_bytes(b"0123456789")
-    with ImageFile(path) as file, pytest.raises(BadDataError, match="outside"):
+    with closing(ImageFile(path)) as file, pytest.raises(BadDataError, match="outside"):
         file.read(position, length)
 
 
@@ -84,7 +85,7 @@ def test_a_disk_that_fails_in_the_middle_is_told_from_the_end(
 ) -> None:
     path = tmp_path / "image"
     path.write_bytes(b"0123456789")
-    with ImageFile(path) as file:
+    with closing(ImageFile(path)) as file:
         failure = OSError(errno.EIO, os.strerror(errno.EIO))
         mocker.patch("os.pread", side_effect=failure)
         with pytest.raises(StorageError, match="reading 4 bytes at 2 failed"):
@@ -99,7 +100,7 @@ def test_a_disk_that_fails_in_the_middle_is_told_from_the_end(
 def test_a_file_that_shrinks_meanwhile_is_damaged(tmp_path: Path) -> None:
     path = tmp_path / "image"
     path.write_bytes(b"0123456789")
-    with ImageFile(path) as file:
+    with closing(ImageFile(path)) as file:
         os.truncate(path, 5)
         with pytest.raises(BadDataError, match="the file ends at 5"):
             file.read(0, 10)

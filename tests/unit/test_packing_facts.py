@@ -49,10 +49,8 @@ def entry(  # noqa: PLR0913 # keywords, each with a default
         gid=gid,
         modified_s=0,
         inode=inode,
-        links=1,
         size_bytes=size_bytes,
         link_target=None,
-        device=None,
         blocks=blocks,
     )
 
