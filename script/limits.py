@@ -13,7 +13,7 @@ PACKAGE = "snapcraft_compression_advisor"
 ROOM_LINES = {
     "core": 1_255,
     "codecs": 920,
-    "squashfs": 1_575,
+    "squashfs": 1_570,
     "payload": 4_020,
     "trial": 1_860,
     "devices": 935,
@@ -27,7 +27,7 @@ ROOM_LINES = {
     "preflight": 660,
     "trim": 1_290,
     "lint": 3_305,
-    "capture": 6_310,
+    "capture": 6_300,
     "report": 5_300,
     "fleet": 2_300,
     "cli": 3_515,
@@ -36,7 +36,7 @@ ROOM_LINES = {
 """Of the package's rooms, without those inside that have a limit of their own."""
 
 TREES = {
-    PACKAGE: (48_785, 248),
+    PACKAGE: (48_770, 248),
     "tests": (41_180, 190),
     "study": (11_300, 63),
     "benchmarks": (2_350, 16),

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..core.errors import StorageError, ToolError
+from ..core.errors import ToolError
 from ..core.scratch import scratch_directory
 from ..payload.source import Payload
 from ..squashfs import mksquashfs
@@ -17,10 +17,6 @@ from ..squashfs.entry import EntryKind
 from ..trial.exact import pack_with
 from ..trial.result import Progress
 from .mount import check_mounting, mounted
-
-_LARGER_DISK = (
-    "Choose a directory on a larger disk with TMPDIR ('calibrate': --storage)."
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,25 +52,21 @@ def packed_images(
     whole_copies = ("none" in codecs) + (payload.kind == "snap")
     with scratch_directory(
         scratch,
-        resolution=_LARGER_DISK,
+        resolution="Set TMPDIR ('calibrate': --storage) to a directory on a larger "
+        "disk.",
         needed_bytes=whole_copies * payload.inventory.raw_bytes,
         needs="the images need more than",
     ) as directory:
         paths: dict[str, Path] = {}
         unavailable: dict[str, str] = {}
-        try:
-            for codec, image in pack_with(codecs, payload, directory, progress):
-                if image is None:
-                    unavailable[codec] = "This mksquashfs doesn't support it"
-                elif to_mount and (refusal := _mount_refusal(image)):
-                    image.unlink()
-                    unavailable[codec] = refusal
-                else:
-                    paths[codec] = image
-        except mksquashfs.DiskFullError as error:
-            raise StorageError(
-                str(error), details=error.details, resolution=_LARGER_DISK
-            ) from error
+        for codec, image in pack_with(codecs, payload, directory, progress):
+            if image is None:
+                unavailable[codec] = "This mksquashfs doesn't support it"
+            elif to_mount and (refusal := _mount_refusal(image)):
+                image.unlink()
+                unavailable[codec] = refusal
+            else:
+                paths[codec] = image
         if not paths:
             message = "No image could be packed and mounted"
             raise ToolError(

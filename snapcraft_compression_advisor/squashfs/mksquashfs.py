@@ -30,10 +30,6 @@ _BAD_DISK = "Input/output error"
 _LAST_LINES = 8
 
 
-class DiskFullError(StorageError):
-    """Squashfs-tools could not write all of their output."""
-
-
 def pack_options(codec: str) -> tuple[str, ...]:
     """Return the options of ``snap pack`` with a codec, up to its exclude file."""
     chosen = CODECS[codec].pack_options if codec in CODECS else ("-comp", codec)
@@ -192,7 +188,7 @@ def _check(status: int, output: str, command: Sequence[str]) -> None:
         return
     if _NO_SPACE in output:
         message = f"The disk is full: {command[0]} could not write its output"
-        raise DiskFullError(
+        raise StorageError(
             message,
             details=_tail(output),
             resolution="Free some space, or set TMPDIR to a directory on a larger "

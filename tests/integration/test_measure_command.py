@@ -156,7 +156,8 @@ def test_full_disk_is_a_storage_error(
         left = list(place.iterdir())
     place.rmdir()
     assert result.returncode == 74, result.stderr
-    assert "larger disk with TMPDIR" in result.stderr
+    assert "TMPDIR" in result.stderr
+    assert "on a larger disk" in result.stderr
     assert left == []
 
 
