@@ -139,7 +139,7 @@ def month_by_refresh(
     codecs = [refresh.codecs[name] for name in SHIPPABLE]
     used = habits or ASSUMED
     xz, lzo = (_downloaded(codec, used) for codec in codecs)
-    if image_added is None or all(codec.full_measured for codec in codecs):
+    if image_added is None or all(codec.full_bytes.known for codec in codecs):
         image_added = _added(*(codec.full_bytes for codec in codecs))
     whole = [xz, lzo] == [codec.full_bytes for codec in codecs]
     downloads = Downloads(
@@ -153,10 +153,7 @@ def _downloaded(codec: CodecRefresh, habits: Habits) -> Interval:
     """Return the bytes that a refresh downloads."""
     if habits.deltas == "none":
         return codec.full_bytes
-    condition = "default" if habits.deltas == "xdelta3" else "snap-delta-format"
-    return next(
-        each.size_bytes for each in codec.choices if each.condition == condition
-    )
+    return next(e.size_bytes for e in codec.choices if e.wanted == habits.deltas)
 
 
 def _added(xz: Interval, lzo: Interval) -> Interval:

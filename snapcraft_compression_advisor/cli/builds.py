@@ -17,7 +17,7 @@ from ..launch.profile import read_profile
 from ..launches import Surroundings
 from ..payload.source import Payload, open_payload
 from ..refresh.estimate import check_names
-from ..refresh.refresh import Refresh, compare_refresh, measure_refresh
+from ..refresh.refresh import Refresh, compare_refresh
 from ..refresh.xdelta3 import check_xdelta3
 from ..report.diff import diff_json, diff_page
 from ..report.refresh import refresh_json, refresh_page
@@ -131,10 +131,9 @@ class RefreshCommand(Command):
                 new,
                 codecs,
                 trial=analysis.trial if analysis else None,
+                exact=parsed_args.exact,
                 progress=emit.progress,
             )
-            if parsed_args.exact:
-                refresh = measure_refresh(refresh, progress=emit.progress)
             month = _month(refresh, analysis, loaded)
             page, document = refresh_page(refresh, month), refresh_json(refresh, month)
         write_page(page, parsed_args, document)

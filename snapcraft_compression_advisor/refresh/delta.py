@@ -23,14 +23,12 @@ PLAIN: DeltaFormat = "xdelta3"
 
 SNAP_AWARE: DeltaFormat = "snap-1-1-xdelta3"
 """Between the two images' unpacked contents, as ``unsquashfs -pf`` writes them:
-``xdelta3 -7``. The device packs the result again, with the codec of the new image."""
+``xdelta3 -7``. The device packs the result again, with the codec of the new image. It
+asks for one if its snapd is 2.75 or later, with the experimental feature
+``snap-delta-format`` set (``features/features.go``), else for a plain one."""
 
 DELTA_FORMATS: tuple[DeltaFormat, ...] = (SNAP_AWARE, PLAIN)
 """As snapd prefers them (``SupportedDeltaFormats``)."""
-
-Condition = Literal["default", "snap-delta-format"]
-"""``default``: snapd as it is installed; ``snap-delta-format``: snapd 2.75 or later
-with the experimental feature of that name set (``features/features.go``)."""
 
 ChoiceReason = Literal["preferred", "refused", "larger", "perhaps-larger"]
 
@@ -52,7 +50,7 @@ class DeltaSize:
 class Choice:
     """What a device downloads.
 
-    :param condition: what the device has set.
+    :param wanted: the format that the device asks for first.
     :param download: a delta, or None for the whole image.
     :param reason: ``preferred``: snapd asks for it first; ``refused``: snapd makes no
         snap-aware delta of this image, so it's a plain one; ``larger``: the delta isn't
@@ -60,33 +58,27 @@ class Choice:
         as large, at the end of its interval.
     """
 
-    condition: Condition
+    wanted: DeltaFormat
     download: DeltaFormat | None
     size_bytes: Interval
     reason: ChoiceReason
 
 
-_WANTED: Mapping[Condition, DeltaFormat] = {
-    "default": PLAIN,
-    "snap-delta-format": SNAP_AWARE,
-}
-
-
 def choices(
     full_bytes: Interval, deltas: Mapping[DeltaFormat, DeltaSize]
 ) -> Iterator[Choice]:
-    """Yield what a device downloads under each condition.
+    """Yield what a device downloads that asks for a plain delta, or a snap-aware one.
 
     :param full_bytes: size of the whole image.
     :param deltas: those that can be made.
     """
-    for condition, wanted in _WANTED.items():
+    for wanted in (PLAIN, SNAP_AWARE):
         download = wanted if wanted in deltas else PLAIN
         size = deltas[download].size_bytes
         reason: ChoiceReason = "preferred" if download == wanted else "refused"
         if size.mid >= full_bytes.mid:
-            yield Choice(condition, None, full_bytes, "larger")
+            yield Choice(wanted, None, full_bytes, "larger")
             continue
         if size.high >= full_bytes.low and reason == "preferred":
             reason = "perhaps-larger"
-        yield Choice(condition, download, size, reason)
+        yield Choice(wanted, download, size, reason)

@@ -50,6 +50,10 @@ _RESOLUTION = "Set TMPDIR to a directory that you can write to."
 _NOTHING = DeltaSize(size_bytes=Interval.exactly(0.0))
 
 
+Builds = tuple[Payload, Payload]
+"""The old build and the new one."""
+
+
 class _Block(NamedTuple):
     path: str
     number: int
@@ -67,13 +71,18 @@ class DeltaMaker:
         check_names(old, new)
         self._old, self._new = old, new
 
-    def deltas(self, codec: str) -> dict[DeltaFormat, DeltaSize]:
+    def deltas(
+        self, codec: str, images: Builds | None = None
+    ) -> dict[DeltaFormat, DeltaSize]:
         """Return the deltas between both builds, packed with a codec.
 
         A format that snapd would refuse for it is left out: see :func:`refusal`.
+
+        :param images: both, if they were packed with it for this.
         """
-        found = {PLAIN: self.plain(codec)}
-        if refusal(self._new, codec) is None:
+        _, new = images or (self._old, self._new)
+        found = {PLAIN: self.plain(codec, images)}
+        if refusal(new, codec) is None:
             found[SNAP_AWARE] = self.snap_aware
         return found
 
@@ -103,11 +112,14 @@ class DeltaMaker:
             delta = scratch / "delta"
             return _delta(delta, make_snap_aware_delta(old, new, delta), new.places)
 
-    def plain(self, codec: str) -> DeltaSize:
-        """Return the plain delta between both builds, packed with a codec."""
+    def plain(self, codec: str, images: Builds | None = None) -> DeltaSize:
+        """Return the plain delta between both builds, packed with a codec.
+
+        :param images: as in :meth:`deltas`.
+        """
         if self.nothing_to_download:
             return _NOTHING
-        old, new = self._old, self._new
+        old, new = images or (self._old, self._new)
         if isinstance(new, SnapPayload) and old.packed_with == new.packed_with == codec:
             with scratch_directory(resolution=_RESOLUTION) as scratch:
                 delta = scratch / "delta"

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from ..core.errors import ToolError
 from ..core.scratch import scratch_directory
 from ..core.units import Interval
-from ..payload.source import Payload, SnapPayload
+from ..payload.source import Payload, SnapPayload, open_payload
 from ..trial.exact import pack_with
 from ..trial.result import Progress, TrialResult
 from ..trial.sampled import run_sampled_trial
 from .changes import FileChange, find_changes
 from .delta import PLAIN, SNAP_AWARE, Choice, DeltaFormat, DeltaSize, choices
-from .estimate import DeltaMaker, refusal
-from .xdelta3 import Rebuild, make_plain_delta, rebuild
+from .estimate import Builds, DeltaMaker, refusal
+from .xdelta3 import Rebuild, rebuild
 
 _SAME = "Both builds are the same: a device that has the old one downloads nothing"
+_OTHER_CODEC = "Choose another codec with --codec."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +28,6 @@ class CodecRefresh:
     """A refresh if both builds are packed with a codec.
 
     :param full_bytes: size of the new image.
-    :param full_measured: whether that isn't an estimate.
     :param deltas: by format, without one that snapd refuses.
     :param refusal: why there is no snap-aware delta.
     :param what_if: whether either build isn't packed with this codec.
@@ -36,7 +37,6 @@ class CodecRefresh:
 
     codec: str
     full_bytes: Interval
-    full_measured: bool
     deltas: Mapping[DeltaFormat, DeltaSize]
     refusal: str | None
     what_if: bool
@@ -66,35 +66,48 @@ class Refresh:
     is_needed: bool = True
 
 
-def compare_refresh(
+def compare_refresh(  # noqa: PLR0913 # keywords, but for the first three
     old: Payload,
     new: Payload,
     codecs: Sequence[str],
     *,
     trial: TrialResult | None = None,
+    exact: bool = False,
     progress: Progress,
 ) -> Refresh:
     """Return the download of a refresh.
 
     :param trial: of the new build with these codecs, if there is one.
+    :param exact: whether to pack both builds with each codec, and the new image again
+        as a device does after a snap-aware delta; else sizes are estimated.
     :raises BadDataError: if the builds are of different snaps.
-    :raises ToolError: if a codec or xdelta3 isn't available.
+    :raises ToolError: if a codec, xdelta3 or squashfs-tools isn't available, or fails.
+    :raises StorageError: if the disk is too small.
     :raises AdvisorError: if a build is broken or changes meanwhile.
     """
     progress("Making deltas")
     maker = DeltaMaker(old, new)
-    sizes = _full_sizes(new, codecs, trial, progress)
-    found = {
-        codec: CodecRefresh(
-            codec=codec,
-            full_bytes=sizes[codec],
-            full_measured=new.packed_with == codec,
-            deltas=maker.deltas(codec),
-            refusal=refusal(new, codec),
-            what_if=(old.packed_with, new.packed_with) != (codec, codec),
-        )
-        for codec in codecs
-    }
+    found = {}
+    for codec in codecs:
+        with ExitStack() as until:
+            builds, scratch, rebuilt = (old, new), None, None
+            if exact:
+                packed = _packed(builds, codec, progress)
+                builds, scratch = until.enter_context(packed)
+            elif trial is None and new.packed_with != codec:
+                trial = run_sampled_trial(new, progress=progress)
+            deltas = maker.deltas(codec, builds)
+            if scratch is not None and SNAP_AWARE in deltas:
+                progress(f"Packing the new image again as a device does with {codec}")
+                rebuilt = rebuild(builds[1].path, scratch)
+            found[codec] = CodecRefresh(
+                codec=codec,
+                full_bytes=_full_bytes(builds[1], codec, trial),
+                deltas=deltas,
+                refusal=refusal(builds[1], codec),
+                what_if=(old.packed_with, new.packed_with) != (codec, codec),
+                rebuild=rebuilt,
+            )
     return Refresh(
         old=old,
         new=new,
@@ -112,22 +125,45 @@ def compare_refresh(
     )
 
 
-def _full_sizes(
-    new: Payload, codecs: Sequence[str], trial: TrialResult | None, progress: Progress
-) -> dict[str, Interval]:
-    """Return the sizes of the new image: that of a built one is known."""
-    sizes = {}
-    for codec in codecs:
-        if new.packed_with == codec:
-            sizes[codec] = Interval.exactly(new.path.stat().st_size)
-            continue
-        trial = trial or run_sampled_trial(new, progress=progress)
-        size = trial.codecs[codec].image_bytes
-        if size is None:
-            message = f"This machine can't compress with {codec}"
-            raise ToolError(message, resolution="Choose another codec with --codec.")
-        sizes[codec] = size
-    return sizes
+@contextmanager
+def _packed(
+    builds: Builds, codec: str, progress: Progress
+) -> Iterator[tuple[Builds, Path]]:
+    """Give both builds as images with a codec, and the directory that these are in."""
+    raw_bytes = [each.inventory.raw_bytes for each in builds]
+    with ExitStack() as until:
+        scratch = until.enter_context(
+            scratch_directory(
+                resolution="Set TMPDIR to a directory on a larger disk that you can "
+                "write to.",
+                # Both images, unpacked, the contents and the image packed again.
+                needed_bytes=2 * sum(raw_bytes) + 2 * max(raw_bytes),
+                needs="making deltas needs up to",
+            )
+        )
+        images = []
+        for number, build in enumerate(builds):
+            folder = scratch / f"{number}"
+            folder.mkdir()
+            image: Path | None = build.path
+            if build.packed_with != codec:
+                ((_, image),) = pack_with((codec,), build, folder, progress)
+            if image is None:
+                message = f"mksquashfs can't pack with {codec}"
+                raise ToolError(message, resolution=_OTHER_CODEC)
+            images.append(until.enter_context(open_payload(image)))
+        yield (images[0], images[1]), scratch
+
+
+def _full_bytes(new: Payload, codec: str, trial: TrialResult | None) -> Interval:
+    """Return the size of the new image: that of a built one is known."""
+    if new.packed_with == codec:
+        return Interval.exactly(new.path.stat().st_size)
+    size = trial.codecs[codec].image_bytes if trial else None
+    if size is None:
+        message = f"This machine can't compress with {codec}"
+        raise ToolError(message, resolution=_OTHER_CODEC)
+    return size
 
 
 def oddities(old: Payload, new: Payload, *, changed: bool) -> Iterator[str]:
@@ -159,64 +195,3 @@ def oddities(old: Payload, new: Payload, *, changed: bool) -> Iterator[str]:
         )
     if not changed:
         yield "The contents of all files are the same in both builds"
-
-
-def measure_refresh(refresh: Refresh, *, progress: Progress) -> Refresh:
-    """Pack both builds with each codec, and make the plain deltas of the images.
-
-    The snap-aware delta is known already; the new image is packed again as a device
-    does after it. Images are written to a temporary directory (``TMPDIR``).
-
-    :returns: the refresh with measured sizes.
-    :raises ToolError: if xdelta3 or squashfs-tools are missing or fail.
-    :raises StorageError: if the disk is too small.
-    """
-    raw_bytes = [each.inventory.raw_bytes for each in (refresh.old, refresh.new)]
-    codecs = {}
-    for name, codec in refresh.codecs.items():
-        with scratch_directory(
-            resolution="Set TMPDIR to a directory on a larger disk that you can "
-            "write to.",
-            # Both images, unpacked, the contents and the image packed again.
-            needed_bytes=2 * sum(raw_bytes) + 2 * max(raw_bytes),
-            needs="making deltas needs up to",
-        ) as scratch:
-            codecs[name] = _measured(refresh, codec, scratch, progress)
-    return replace(refresh, codecs=codecs)
-
-
-def _measured(
-    refresh: Refresh, codec: CodecRefresh, scratch: Path, progress: Progress
-) -> CodecRefresh:
-    images = []
-    for name, payload in (("old", refresh.old), ("new", refresh.new)):
-        (scratch / name).mkdir()
-        images.append(_image_of(payload, codec.codec, scratch / name, progress))
-    old, new = images
-    deltas = dict(codec.deltas)
-    if refresh.is_needed:
-        progress(f"Making the plain delta with {codec.codec}")
-        size = Interval.exactly(make_plain_delta(old, new, scratch / "delta"))
-        deltas[PLAIN] = replace(deltas[PLAIN], size_bytes=size)
-    rebuilt = None
-    if SNAP_AWARE in deltas:
-        progress(f"Packing the new image again as a device does with {codec.codec}")
-        rebuilt = rebuild(new, scratch)
-    return replace(
-        codec,
-        full_bytes=Interval.exactly(new.stat().st_size),
-        full_measured=True,
-        rebuild=rebuilt,
-        deltas=deltas,
-    )
-
-
-def _image_of(payload: Payload, codec: str, scratch: Path, progress: Progress) -> Path:
-    """Return a payload's image with a codec: its own, or one packed in a directory."""
-    if payload.packed_with == codec:
-        return payload.path
-    ((_, image),) = pack_with((codec,), payload, scratch, progress)
-    if image is None:
-        message = f"mksquashfs can't pack with {codec}"
-        raise ToolError(message, resolution="Choose another codec with --codec.")
-    return image

@@ -8,7 +8,7 @@ from ..codecs.codec import DATA_BLOCK_BYTES
 from ..core.units import Interval, counted, format_bytes, seconds, sentence, size
 from ..lint.rule import DELTA_NAMES
 from ..refresh.changes import LISTED_FILES, totals
-from ..refresh.delta import DELTA_FORMATS
+from ..refresh.delta import DELTA_FORMATS, PLAIN
 from ..wording import habits_text, month_text
 from .document import Part, document_text, part
 from .model import Cell, Entry, Page, Section, Table
@@ -18,19 +18,14 @@ if TYPE_CHECKING:
 
     from ..advice.month import Month
     from ..refresh.changes import ChangeKind, FileChange, KindTotal
-    from ..refresh.delta import Choice, Condition
+    from ..refresh.delta import Choice
     from ..refresh.refresh import CodecRefresh, Refresh
 
 _SHOWN_FILES = 12
 """Files that a page lists; the JSON has more."""
 _SHOWN_REASONS = 3
-_CONDITIONS: Mapping[Condition, str] = {
-    "default": "users download",
-    "snap-delta-format": "with snap-delta-format",
-}
-_WITH_FEATURE = (
-    "where snapd is 2.75 or later and experimental.snap-delta-format is set, "
-)
+_FEATURE = "snap-delta-format"
+_WITH_FEATURE = f"where snapd is 2.75 or later and experimental.{_FEATURE} is set, "
 _LARGE_FILE_BYTES = DATA_BLOCK_BYTES
 """In a plain delta: more than one block of a file."""
 _CHANGES: Mapping[ChangeKind, str] = {
@@ -100,7 +95,7 @@ def refresh_page(refresh: Refresh, month: Month | None = None) -> Page:
 
 def _sections(refresh: Refresh, month: Month | None) -> Iterator[Section]:
     codecs = [*refresh.codecs.values()]
-    heads = ("", "whole image", *_CONDITIONS.values())
+    heads = ("", "whole image", "users download", f"with {_FEATURE}")
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (
             each.codec,
@@ -147,8 +142,8 @@ def _reasons(refresh: Refresh) -> Iterator[Section]:
 def _sizes(codecs: list[CodecRefresh]) -> Iterator[tuple[Cell, ...]]:
     for codec in codecs:
         what_if = ", if both were packed with it" if codec.what_if else ""
-        known = "measured" if codec.full_measured else "estimated"
-        yield f"{codec.codec}{what_if}: whole image", size(codec.full_bytes), known
+        whole = codec.full_bytes
+        yield f"{codec.codec}{what_if}: whole image", size(whole), _origin(whole)
         for name in DELTA_FORMATS:
             if name not in codec.deltas:
                 yield f"{codec.codec}: {DELTA_NAMES[name]}", "snapd makes none", ""
@@ -174,7 +169,7 @@ def _known(codec: CodecRefresh) -> Iterator[str]:
 def _choice_text(choice: Choice, codec: CodecRefresh) -> str:
     """Return the download that a device chooses, with the reason."""
     what = "whole image" if choice.download is None else DELTA_NAMES[choice.download]
-    where = "" if choice.condition == "default" else _WITH_FEATURE
+    where = "" if choice.wanted == PLAIN else _WITH_FEATURE
     text = f"{where}a device downloads the {what}, {size(choice.size_bytes)}"
     if choice.reason == "refused":
         return f"{text}: {codec.refusal}"
@@ -274,13 +269,19 @@ def refresh_json(refresh: Refresh, month: Month | None = None) -> str:
 def _codec(codec: CodecRefresh) -> Part:
     return part(
         codec,
-        "full_bytes full_measured what_if refusal rebuild",
+        "full_bytes what_if refusal rebuild",
+        full_measured=codec.full_bytes.known,
         deltas={
             name: {"bytes": each.size_bytes, "origin": _origin(each.size_bytes)}
             for name, each in codec.deltas.items()
         },
         choices=[
-            part(each, "condition download reason", bytes=each.size_bytes)
+            part(
+                each,
+                "download reason",
+                condition="default" if each.wanted == PLAIN else _FEATURE,
+                bytes=each.size_bytes,
+            )
             for each in codec.choices
         ],
     )

@@ -41,17 +41,6 @@ def primes(tmp_path: Path) -> tuple[Path, Path]:
     return old, new
 
 
-@pytest.fixture
-def snaps(primes: tuple[Path, Path], tmp_path: Path) -> tuple[Path, Path]:
-    """Return both as snaps with xz."""
-    names = ("old.snap", "new.snap")
-    packed = [
-        snap_pack(prime, tmp_path / name, compression="xz")
-        for prime, name in zip(primes, names, strict=True)
-    ]
-    return packed[0], packed[1]
-
-
 def refresh(*arguments: str | Path) -> dict[str, Any]:
     result = advisor("refresh", *arguments, "--format", "json", status=0)
     document: dict[str, Any] = json.loads(result.stdout)
@@ -82,22 +71,28 @@ def test_month_is_by_the_policy(primes: tuple[Path, Path], tmp_path: Path) -> No
     assert (month["assumed"], month["refreshes"], month["deltas"]) == (False, 3, "none")
 
 
-def test_exact_packs_and_applies(snaps: tuple[Path, Path]) -> None:
-    made = refresh(*snaps, "--codec", "xz")["codecs"]["xz"]
-    exact = refresh(*snaps, "--codec", "xz", "--exact")["codecs"]["xz"]
-    assert exact["full_bytes"]["mid"] == snaps[1].stat().st_size
-    for name, delta in exact["deltas"].items():
-        assert delta["origin"] == made["deltas"][name]["origin"] == "measured"
-        found = made["deltas"][name]["bytes"]["mid"]
-        assert delta["bytes"]["mid"] == pytest.approx(found, abs=64)
-    assert exact["rebuild"] == {"equal": True, "reason": None}
+@pytest.mark.parametrize("codec", ["xz", "lzo"])
+def test_exact_packs_and_applies(
+    codec: str, images: dict[str, tuple[Path, Path]], tmp_path: Path
+) -> None:
+    document = refresh(*images["xz"], "--codec", codec, "--exact")
+    found = document["codecs"][codec]
+    assert found["full_bytes"]["mid"] == images[codec][1].stat().st_size
+    real = make_plain_delta(*images[codec], tmp_path / "delta")
+    plain = found["deltas"]["xdelta3"]["bytes"]["mid"]
+    assert plain == pytest.approx(real, abs=64)
+    assert {each["origin"] for each in found["deltas"].values()} == {"measured"}
+    assert found["rebuild"] == {"equal": True, "reason": None}
+    adds = {each["path"]: each["plain_bytes"] for each in document["files"]}
+    more = adds["usr/share/data/more"][codec]
+    assert more == pytest.approx(len(FRESH), rel=0.05)
 
 
 def test_refresh_to_the_same_snap_downloads_nothing_with_any_codec(
-    snaps: tuple[Path, Path],
+    images: dict[str, tuple[Path, Path]], tmp_path: Path
 ) -> None:
-    old = snaps[0]
-    again = shutil.copy(old, old.with_name("again.snap"))
+    old = images["xz"][0]
+    again = shutil.copy(old, tmp_path / "again.snap")
     for options in ((), ("--exact",)):
         document = refresh(old, again, *options)
         sizes = [

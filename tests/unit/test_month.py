@@ -161,7 +161,6 @@ def codec(name: str, full: float, plain: float, aware: float) -> CodecRefresh:
     return CodecRefresh(
         codec=name,
         full_bytes=Interval.exactly(full * MB),
-        full_measured=True,
         deltas={
             each: DeltaSize(size_bytes=Interval.exactly(size * MB))
             for each, size in sizes.items()

@@ -106,7 +106,7 @@ def test_snapd_prefers_the_snap_aware_delta_if_it_has_the_feature(
     sizes: dict[str, float], default: tuple[str, str], featured: tuple[str, str]
 ) -> None:
     found = chosen(**sizes)
-    assert [each.condition for each in found] == ["default", "snap-delta-format"]
+    assert [each.wanted for each in found] == [PLAIN, SNAP_AWARE]
     assert [(c.download, c.reason) for c in found] == [default, featured]
     assert all(each.download or each.size_bytes == FULL for each in found)
 
@@ -181,8 +181,7 @@ SIZE = DeltaSize(size_bytes=Interval(low=1e6, mid=2e6, high=3e6))
 def make_codec(codec: str, *, what_if: bool) -> CodecRefresh:
     return CodecRefresh(
         codec=codec,
-        full_bytes=Interval.exactly(8e6),
-        full_measured=not what_if,
+        full_bytes=replace(Interval.exactly(8e6), low=7e6 if what_if else 8e6),
         deltas={PLAIN: SIZE, SNAP_AWARE: SIZE},
         refusal=None,
         what_if=what_if,
@@ -238,7 +237,8 @@ def test_comment_has_the_same_answer_and_one_fold(refresh: Refresh) -> None:
 
 def test_verbose_text_says_how_each_figure_is_known(refresh: Refresh) -> None:
     text = full_text(refresh)
-    assert "lzo, if both were packed with it: whole image 8.0 MB estimated" in text
+    assert "lzo, if both were packed with it: whole image 8.0 MB (7.0" in text
+    assert "8.0 MB) estimated lzo: snap-aware delta" in text
     assert "xz: whole image 8.0 MB measured" in text
     assert text.count("delta 2.0 MB (1.0\N{EN DASH}3.0 MB) estimated") == 4
     assert "A note." in text
