@@ -31,7 +31,7 @@ from .device import (
     NO_COST,
     BlockCost,
     DeviceProfile,
-    KernelFigures,
+    KernelProfile,
     SecondsRange,
     Text,
     block_seconds,
@@ -142,7 +142,7 @@ class _File(_Figures):
     processors: int
     storage: _Storage
     decompress: _Decompress
-    kernel: KernelFigures
+    kernel: KernelProfile
     decompressions_per_block: _Repeated | None = None
     source: Text | None = None
 
@@ -156,16 +156,11 @@ _KIND = DocumentKind(
 )
 
 
-def _scales(codec: str, mb_per_s: _Rate) -> Interval:
-    """Return the ratio of a usual block's published costs to the measured one."""
-    return mb_per_s.cost(_MB) * (USUAL_RAW_BYTES / _MEASURED_S[codec])
-
-
 def _profile(name: str) -> DeviceProfile:
     file = _KIND.check(_document(name), where=name)
     times = file.decompressions_per_block
-    scales = {
-        str(codec): _scales(codec, rate)
+    scales = {  # a usual block's published costs, relative to the measured one
+        str(codec): rate.cost(_MB) * (USUAL_RAW_BYTES / _MEASURED_S[codec])
         for codec, rate in file.decompress.mb_per_s.items()
     }
     ends = (times.low, times.mid, times.high) if times else (1.0, 1.0, 1.0)
@@ -193,7 +188,7 @@ def _profile(name: str) -> DeviceProfile:
         | {"none": NO_COST},
         processors=file.processors,
         sources=tuple(source for source in sources if source),
-        kernel=file.kernel.profile(),
+        kernel=file.kernel,
         decompressions_per_block=repeated,
     )
 

@@ -19,7 +19,10 @@ FileMode = Literal["cache", "direct", "unknown"]
 """If a block is decompressed: into a buffer of squashfs (``SQUASHFS_FILE_CACHE``),
 from which its pages are copied, or into the pages (``SQUASHFS_FILE_DIRECT``)."""
 
-Decompressors = Literal["single", "multi", "percpu", "unknown"] | int
+Decompressors = (
+    Literal["single", "multi", "percpu", "unknown"]
+    | Annotated[int, pydantic.Field(ge=1, le=4096)]
+)
 """Of a mount: one, as many as are busy (at most twice the processors), one for each
 processor, or a number that was asked for with ``threads=``."""
 
@@ -27,20 +30,62 @@ FIRST_WITH_CHOICE = (6, 2)
 """Linux 6.2 brought ``threads=`` (commit 80f784098ff4)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KernelProfile:
-    """A kernel, as far as it matters to squashfs.
+def _printable(text: str) -> str:
+    if not text.isprintable():
+        message = "contains non-printable characters"
+        raise ValueError(message)
+    return text
 
-    :param versions: as ``6.8``, or ``4.15 to 6.8`` for devices of a kind; ``unknown``
-        if nothing is known of them.
-    :param decompressors: of a mount that doesn't ask for a number, as those of snapd.
-    :param source: where this is known from; or why it isn't known.
-    """
 
-    versions: str
-    file_mode: FileMode
-    decompressors: Decompressors
-    source: str
+Text = Annotated[
+    str,
+    pydantic.StringConstraints(min_length=1, max_length=500),
+    pydantic.AfterValidator(_printable),
+]
+Name = Annotated[
+    str, pydantic.StringConstraints(pattern=r"^[a-z0-9][a-z0-9.-]*$", max_length=64)
+]
+
+
+class _Model(pydantic.BaseModel):
+    # Strict: a figure in quotes or a yes for a number is a mistake.
+    # Built where a file is read: most runs read none.
+    model_config = pydantic.ConfigDict(
+        defer_build=True,
+        extra="forbid",
+        frozen=True,
+        populate_by_name=True,
+        strict=True,
+    )
+
+
+class KernelProfile(_Model):
+    """How a device's kernel reads squashfs."""
+
+    versions: Annotated[
+        str, pydantic.StringConstraints(pattern=r"^(unknown|\d+\.\d+( to \d+\.\d+)?)$")
+    ] = pydantic.Field(description="as 6.8, or 4.15 to 6.8; or unknown")
+    file_mode: FileMode = pydantic.Field(
+        description="where a block is decompressed: into a buffer (cache), or into the "
+        "pages of the file (direct)"
+    )
+    decompressors: Decompressors = pydantic.Field(
+        description="of a mount: one (single), as many as are busy (multi), one for "
+        "each processor (percpu), or a number"
+    )
+    source: Text
+
+    @pydantic.model_validator(mode="after")
+    def _possible(self) -> Self:
+        if isinstance(self.decompressors, int) and self.versions != "unknown":
+            newest = self.versions.rpartition(" ")[2]
+            if tuple(map(int, newest.split("."))) < FIRST_WITH_CHOICE:
+                message = (
+                    f"kernel {newest} cannot be asked for a number of decompressors; "
+                    "6.2 and later can"
+                )
+                raise ValueError(message)
+        return self
 
 
 NOT_IN_PROFILE = KernelProfile(
@@ -133,41 +178,10 @@ def block_seconds(cost: BlockCost, *, raw_bytes: float, stored_bytes: float) -> 
 
 def scaled(cost: BlockCost, factor: Interval) -> BlockCost:
     """Return a cost times a factor: its middles alone count."""
-    parts = (cost.block_s, cost.raw_s_per_byte, cost.stored_s_per_byte)
-    block_s, raw_s, stored_s = map(factor.__mul__, [part.mid for part in parts])
-    return BlockCost(block_s=block_s, raw_s_per_byte=raw_s, stored_s_per_byte=stored_s)
+    return cost.map(lambda part: factor * part.mid)
 
 
 SCHEMA = 1
-
-
-def _printable(text: str) -> str:
-    if not text.isprintable():
-        message = "contains non-printable characters"
-        raise ValueError(message)
-    return text
-
-
-Text = Annotated[
-    str,
-    pydantic.StringConstraints(min_length=1, max_length=500),
-    pydantic.AfterValidator(_printable),
-]
-Name = Annotated[
-    str, pydantic.StringConstraints(pattern=r"^[a-z0-9][a-z0-9.-]*$", max_length=64)
-]
-
-
-class _Model(pydantic.BaseModel):
-    # Strict: a figure in quotes or a yes for a number is a mistake.
-    # Built where a file is read: most runs read none.
-    model_config = pydantic.ConfigDict(
-        defer_build=True,
-        extra="forbid",
-        frozen=True,
-        populate_by_name=True,
-        strict=True,
-    )
 
 
 class _Ends(_Model):
@@ -235,42 +249,6 @@ class BlockFigures(_Model):
         )
 
 
-class KernelFigures(_Model):
-    """How the device's kernel reads squashfs."""
-
-    versions: Annotated[
-        str, pydantic.StringConstraints(pattern=r"^(unknown|\d+\.\d+( to \d+\.\d+)?)$")
-    ] = pydantic.Field(description="as 6.8, or 4.15 to 6.8; or unknown")
-    file_mode: FileMode = pydantic.Field(
-        description="where a block is decompressed: into a buffer (cache), or into the "
-        "pages of the file (direct)"
-    )
-    decompressors: (
-        Literal["single", "multi", "percpu", "unknown"]
-        | Annotated[int, pydantic.Field(ge=1, le=4096)]
-    ) = pydantic.Field(
-        description="of a mount: one (single), as many as are busy (multi), one for "
-        "each processor (percpu), or a number"
-    )
-    source: Text
-
-    @pydantic.model_validator(mode="after")
-    def _possible(self) -> Self:
-        if isinstance(self.decompressors, int) and self.versions != "unknown":
-            newest = self.versions.rpartition(" ")[2]
-            if tuple(map(int, newest.split("."))) < FIRST_WITH_CHOICE:
-                message = (
-                    f"kernel {newest} cannot be asked for a number of decompressors; "
-                    "6.2 and later can"
-                )
-                raise ValueError(message)
-        return self
-
-    def profile(self) -> KernelProfile:
-        """Return the figures as the core's type."""
-        return KernelProfile(**self.model_dump())
-
-
 class DeviceFile(_Model):
     """A device profile of ``compression-advisor``, version 1."""
 
@@ -292,7 +270,7 @@ class DeviceFile(_Model):
         description="additional cost of decompressing a block; missing codecs are "
         "taken from a built-in profile, in proportion"
     )
-    kernel: KernelFigures | None = pydantic.Field(
+    kernel: KernelProfile | None = pydantic.Field(
         default=None, description="unknown if missing"
     )
     sources: Annotated[list[Text], pydantic.Field(min_length=1, max_length=20)] = (

@@ -134,7 +134,7 @@ def device_figures(device: DeviceProfile) -> DeviceFile:
                 for codec, cost in device.decompress.items()
                 if codec != "none"
             },
-            "kernel": asdict(device.kernel),
+            "kernel": device.kernel,
             "sources": list(device.sources),
         }
     )
@@ -166,7 +166,7 @@ def _profile(file: DeviceFile) -> DeviceProfile:
         decompress={codec: decompress[codec] for codec in CODECS},
         processors=file.processors,
         sources=sources,
-        kernel=file.kernel.profile() if file.kernel else NOT_IN_PROFILE,
+        kernel=file.kernel or NOT_IN_PROFILE,
     )
 
 

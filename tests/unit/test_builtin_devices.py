@@ -133,13 +133,13 @@ NVME = find_device("nvme-laptop")
 def test_only_linux_5_8_to_5_16_decompress_again(
     versions: str, expected: Interval
 ) -> None:
-    kernel = replace(find_kernel("ubuntu-22.04"), versions=versions)
+    kernel = find_kernel("ubuntu-22.04").model_copy(update={"versions": versions})
     assert decompressions_per_block(kernel) == expected
 
 
 @pytest.mark.parametrize("versions", ["unknown", "4.15 to 6.8", "5.10 to 6.1"])
 def test_unknown_versions_may_be_both(versions: str) -> None:
-    kernel = replace(find_kernel("raspi"), versions=versions)
+    kernel = find_kernel("raspi").model_copy(update={"versions": versions})
     times = decompressions_per_block(kernel)
     assert (times.low, times.high) == (1.0, REPEATED.high)
 
