@@ -7,17 +7,17 @@ import textwrap
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor import __version__
-from snapcraft_compression_advisor.cli.command_texts import (
+from command_table import (
     read_commands,
     read_global_options,
 )
+from snapcraft_compression_advisor import __version__
 from snapcraft_compression_advisor.cli.commands import APP_NAME, SUMMARY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from snapcraft_compression_advisor.cli.command_texts import ArgumentText
+    from command_table import ArgumentText
 
 _COLUMNS = 88
 _NAME = "which squashfs compression suits a snap"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from snapcraft_compression_advisor.cli.command_texts import (
+from command_table import (
     read_commands,
     read_global_options,
 )
@@ -16,7 +16,7 @@ from snapcraft_compression_advisor.lint.rules import ALL_RULES
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from snapcraft_compression_advisor.cli.command_texts import (
+    from command_table import (
         ArgumentText,
         CommandText,
     )

@@ -30,13 +30,13 @@ ROOM_LINES = {
     "capture": 6_300,
     "report": 5_300,
     "fleet": 2_300,
-    "cli": 3_515,
+    "cli": 3_435,
     "host": 1_825,
 }
 """Of the package's rooms, without those inside that have a limit of their own."""
 
 TREES = {
-    PACKAGE: (48_720, 248),
+    PACKAGE: (48_645, 248),
     "tests": (41_160, 190),
     "study": (11_300, 63),
     "benchmarks": (2_350, 16),

@@ -95,15 +95,12 @@ def command_named(arguments: Sequence[str]) -> str | None:
     return next((each for each in arguments if each in COMMANDS), None)
 
 
-def load_command(name: str) -> type[BaseCommand]:
+def load_command(name: str) -> type[Command]:
     """Return a command's class, imported."""
     module = import_module(f"snapcraft_compression_advisor.cli.{COMMANDS[name][0]}")
     classes = (each for each in vars(module).values() if isinstance(each, type))
-    return next(
-        each
-        for each in classes
-        if issubclass(each, BaseCommand) and getattr(each, "name", None) == name
-    )
+    commands = (each for each in classes if issubclass(each, Command))
+    return next(each for each in commands if getattr(each, "name", None) == name)
 
 
 def make_dispatcher(loaded: str | None) -> Dispatcher:
@@ -205,8 +202,9 @@ def add_arguments(parser: argparse.ArgumentParser, arguments: Arguments) -> None
             keywords |= {"action": "append", "default": []}
         elif value != metavar:
             keywords["nargs"] = _COUNTS["".join(each for each in "[…" if each in value)]
-        elif not metavar and "choices" not in text:
-            keywords["action"] = "store_true"
+        elif not metavar:
+            choices = "|".join(() if isinstance(text, str) else text.get("choices", ()))
+            keywords = {"metavar": choices} if choices else {"action": "store_true"}
         keywords |= {"help": text} if isinstance(text, str) else text
         parser.add_argument(*(names or [metavar.lower()]), **keywords)
 

@@ -14,12 +14,12 @@ from types import FrameType
 import pytest
 from craft_cli import emit
 
-from real_payloads import fill_prime
-from snapcraft_compression_advisor.cli.command_texts import (
+from command_table import (
     ArgumentText,
     CommandText,
     read_commands,
 )
+from real_payloads import fill_prime
 from snapcraft_compression_advisor.cli.main import main
 
 LIMIT_S = 60

@@ -17,15 +17,12 @@ import pytest
 from ruamel.yaml import YAML
 
 from command_pages import render_man_page
+from command_table import read_commands, read_global_options
 from completion import render_bash_completion
 from conf import without_outward_links
 from doc_commands import ROOT, pages, shown_commands, shown_scripts
 from glossary_links import TERMS
-from snapcraft_compression_advisor.cli.command_texts import (
-    command_parser,
-    read_commands,
-    read_global_options,
-)
+from snapcraft_compression_advisor.cli.command_texts import command_parser
 from snapcraft_compression_advisor.cli.commands import (
     COMMANDS,
     load_command,
