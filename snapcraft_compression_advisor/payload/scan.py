@@ -76,37 +76,12 @@ starts with."""
 
 
 @contextmanager
-def directory_beneath(root: str | Path, path: str) -> Iterator[int]:
-    """Open a directory for listing; yield its descriptor.
-
-    :param root: may itself be a symbolic link.
-    :param path: of the directory, relative to the root; empty for the root itself.
-    :raises OSError: if there is none, or a link is on the way.
-    """
-    if path:
-        descriptor = _open(root, path, os.O_DIRECTORY)
-    else:
-        descriptor = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
-
-
-@contextmanager
 def file_beneath(root: str | Path, path: str) -> Iterator[int]:
-    """Open a regular file for reading; yield its descriptor.
-
-    :param root: may itself be a symbolic link.
-    :raises OSError: if there is none, or a link is on the way.
-    """
-    descriptor = _open(root, path, 0)
-    try:
+    """Open a regular file for reading; as :func:`_opened`."""
+    with _opened(root, path) as descriptor:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise OSError(0, "it is no longer a regular file")
         yield descriptor
-    finally:
-        os.close(descriptor)
 
 
 def read_beneath(root: str | Path, path: str, *, offset: int, length: int) -> bytes:
@@ -115,8 +90,13 @@ def read_beneath(root: str | Path, path: str, *, offset: int, length: int) -> by
         return os.pread(descriptor, length, offset)
 
 
-def _open(root: str | Path, path: str, flags: int) -> int:
-    """Return a descriptor of what a path in the root leads to."""
+@contextmanager
+def _opened(root: str | Path, path: str, flags: int = 0) -> Iterator[int]:
+    """Open what a path in the root leads to for reading; yield its descriptor.
+
+    :param root: may itself be a symbolic link.
+    :raises OSError: if there is nothing, or a link is on the way.
+    """
     *directories, name = path.split("/")
     if ".." in directories or name == "..":
         raise OSError(errno.EXDEV, os.strerror(errno.EXDEV), path)
@@ -126,9 +106,13 @@ def _open(root: str | Path, path: str, flags: int) -> int:
             above = here
             here = os.open(directory, _PASSED | os.O_NOFOLLOW, dir_fd=above)
             os.close(above)
-        return os.open(name, _READ | flags, dir_fd=here)
+        descriptor = os.open(name, _READ | flags, dir_fd=here)
     finally:
         os.close(here)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 def scan_directory(root: Path, *, state: PayloadState | None = None) -> Inventory:
@@ -183,7 +167,7 @@ class _Listing:
         subdirectories = []
         prefix = f"{directory}/" if directory else ""
         with (
-            directory_beneath(self._root, directory) as descriptor,
+            _opened(self._root, directory or ".", os.O_DIRECTORY) as descriptor,
             os.scandir(descriptor) as items,
         ):
             for item in sorted(items, key=lambda item: os.fsencode(item.name)):
