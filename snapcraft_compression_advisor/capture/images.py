@@ -98,8 +98,7 @@ def payload_copy(payload: Payload) -> Iterator[Path]:
 
     :raises AdvisorError: if there is no room.
     """
-    advice = "Set TMPDIR to a directory on a larger disk."
-    with scratch_directory(resolution=advice) as folder:
+    with scratch_directory() as folder:
         tree = folder / "prime"
         if payload.kind == "snap":
             mksquashfs.unpack(payload.path, tree)

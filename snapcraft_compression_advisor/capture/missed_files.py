@@ -39,11 +39,7 @@ def missed_files(
     :param trimmed: a directory with a part of the payload's files.
     :raises AdvisorError: if the launch fails.
     """
-    advice = "Set TMPDIR to a directory that you can write to."
-    with (
-        launch_home(request.home) as home,
-        scratch_directory(resolution=advice) as scratch,
-    ):
+    with launch_home(request.home) as home, scratch_directory() as scratch:
         log = scratch / "strace.log"
         traced_by = (
             # A snap's own PATH isn't the tracer's.

@@ -147,8 +147,7 @@ def mount_point(at: Path | None = None) -> Iterator[Path]:
     if at is not None:
         yield at
         return
-    advice = "Set TMPDIR to a directory that you can write to."
-    with scratch_directory(resolution=advice) as directory:
+    with scratch_directory() as directory:
         # Within it: on top of it, the mount would hide the lock of the directory.
         root = directory / "root"
         root.mkdir()

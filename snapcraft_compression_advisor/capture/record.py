@@ -128,12 +128,7 @@ def record_directory(
     :raises ToolError: if files can't be evicted or belong to somebody else, page tables
         are hidden, or the launch fails or changes the payload.
     """
-    with (
-        launch_home(request.home) as home,
-        scratch_directory(
-            resolution="Choose another directory with TMPDIR."
-        ) as scratch,
-    ):
+    with launch_home(request.home) as home, scratch_directory() as scratch:
         root = payload_directory(payload, scratch, progress)
         inventory = payload.inventory
         check_visible(root, inventory)

@@ -23,7 +23,7 @@ from xml.sax.saxutils import escape
 
 from ..core.child import deferred_signals, end_child, ending_with_us
 from ..core.errors import StorageError, ToolError
-from ..core.scratch import held_directory
+from ..core.scratch import NO_ROOM, held_directory
 
 XVFB = "Xvfb"
 """Of Debian's and Ubuntu's package ``xvfb``."""
@@ -215,9 +215,7 @@ def private_server(
 
 def _unwritable(program: str, error: OSError) -> StorageError:
     message = f"Cannot write what {program} needs: {error}"
-    return StorageError(
-        message, resolution="Set TMPDIR to a directory that you can write to."
-    )
+    return StorageError(message, resolution=NO_ROOM)
 
 
 def _line(program: str, lines: IO[bytes], output: IO[bytes], resolution: str) -> str:

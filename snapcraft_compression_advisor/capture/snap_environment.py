@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ..core.child import deferred_signals
 from ..core.errors import StorageError
-from ..core.scratch import held_directory, unmount
+from ..core.scratch import NO_ROOM, held_directory, unmount
 from .mount import run_mount
 
 SNAP_LIBRARY_PATH = "/var/lib/snapd/lib/gl:/var/lib/snapd/lib/gl32:/var/lib/snapd/void"
@@ -200,9 +200,7 @@ def launch_home(directory: Path | None = None) -> Iterator[Path]:
                     raise StorageError(message, resolution="Remove it.")
         except OSError as error:
             message = f"Cannot create a home directory for the launch: {error}"
-            raise StorageError(
-                message, resolution="Set TMPDIR to a directory that you can write to."
-            ) from error
+            raise StorageError(message, resolution=NO_ROOM) from error
         with signals.delivered():
             yield directory.absolute()
 

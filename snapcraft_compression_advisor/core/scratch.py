@@ -81,11 +81,14 @@ def hold(directory: Path) -> int | None:
     return descriptor
 
 
+NO_ROOM = "Set TMPDIR to a directory on a larger disk that you can write to."
+
+
 @contextmanager
 def scratch_directory(
     place: Path | None = None,
     *,
-    resolution: str,
+    resolution: str = NO_ROOM,
     needed_bytes: int = 0,
     needs: str = "this needs",
 ) -> Iterator[Path]:

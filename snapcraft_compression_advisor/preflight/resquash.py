@@ -40,7 +40,6 @@ _CLUSTER_BYTES = 4096
 """What file systems allocate at once: ext4's, XFS's and btrfs's default."""
 _ONE_AT_A_TIME = threading.Lock()
 """Room on the disk is looked at for one repack, which keeps all cores busy."""
-_RESOLUTION = "Free some space, or set TMPDIR to a directory on a larger disk."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +121,6 @@ def resquash(
     with (
         _ONE_AT_A_TIME,
         scratch_directory(
-            resolution=_RESOLUTION,
             needed_bytes=needed,
             needs="unpacking and packing again needs",
         ) as scratch,

@@ -46,7 +46,6 @@ entries). Once one block has another length, so have the tables."""
 
 _MAGIC = b"hsqs"
 """What an image begins with. xdelta3 would unpack what begins as an archive does."""
-_RESOLUTION = "Set TMPDIR to a directory that you can write to."
 _NOTHING = DeltaSize(size_bytes=Interval.exactly(0.0))
 
 
@@ -108,7 +107,7 @@ class DeltaMaker:
             return _NOTHING
         self._check_sizes()
         old, new = Stream(self._old), Stream(self._new)
-        with scratch_directory(resolution=_RESOLUTION) as scratch:
+        with scratch_directory() as scratch:
             delta = scratch / "delta"
             return _delta(delta, make_snap_aware_delta(old, new, delta), new.places)
 
@@ -121,7 +120,7 @@ class DeltaMaker:
             return _NOTHING
         old, new = images or (self._old, self._new)
         if isinstance(new, SnapPayload) and old.packed_with == new.packed_with == codec:
-            with scratch_directory(resolution=_RESOLUTION) as scratch:
+            with scratch_directory() as scratch:
                 delta = scratch / "delta"
                 size = make_plain_delta(old.path, new.path, delta)
                 return _delta(delta, size, _places(new))
@@ -188,7 +187,7 @@ class DeltaMaker:
         )
         before = (_contents(self._old, *place) for place in places)
         now = (_contents(self._new, each.path, each.number) for each in blocks)
-        with scratch_directory(resolution=_RESOLUTION) as scratch:
+        with scratch_directory() as scratch:
             old, new = scratch / "old", scratch / "new"
             _write_packed(old, codec, (each for each in before if each))
             _write_packed(new, codec, now)

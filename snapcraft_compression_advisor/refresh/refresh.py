@@ -134,8 +134,6 @@ def _packed(
     with ExitStack() as until:
         scratch = until.enter_context(
             scratch_directory(
-                resolution="Set TMPDIR to a directory on a larger disk that you can "
-                "write to.",
                 # Both images, unpacked, the contents and the image packed again.
                 needed_bytes=2 * sum(raw_bytes) + 2 * max(raw_bytes),
                 needs="making deltas needs up to",

@@ -44,7 +44,6 @@ def run_exact_trial(
     """
     version = mksquashfs.mksquashfs_version()
     with scratch_directory(
-        resolution="Set TMPDIR to a directory on a larger disk that you can write to.",
         needed_bytes=_needed_bytes(payload),
         needs="the trial needs up to",
     ) as scratch:
