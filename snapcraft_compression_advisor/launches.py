@@ -85,28 +85,18 @@ class LaunchAnalysis:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Consumer:
-    """A snap that runs with the base or content snap to advise on.
-
-    :param weight: how much its launches count, as a share of all consumers'.
-    """
-
-    payload: Payload
-    weight: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
     """The snaps that a payload runs with, as far as they are at hand.
 
     :param bases: base snaps; each snap is launched with its own.
     :param contents: content snaps; each snap is launched with those that it asks for.
-    :param consumers: whose launches count in place of the payload's own.
+    :param consumers: snaps that run with the base or content snap to advise on, whose
+        launches count in place of its own, all alike.
     """
 
     bases: tuple[Payload, ...] = ()
     contents: tuple[Payload, ...] = ()
-    consumers: tuple[Consumer, ...] = ()
+    consumers: tuple[Payload, ...] = ()
 
     @classmethod
     def opened(
@@ -208,15 +198,15 @@ def _consumers_launches(
     """Yield the launches of all consumers, before them what these make together."""
     launches = []
     for consumer in surroundings.consumers:
-        other = consumer.payload
-        stacked = surroundings.stack_of(other, below=(payload,))
-        app, label = consumer_app(other)
-        profile = next(filter(partial(_is_of, other, app), profiles), None)
+        stacked = surroundings.stack_of(consumer, below=(payload,))
+        app, label = consumer_app(consumer)
+        profile = next(filter(partial(_is_of, consumer, app), profiles), None)
         launch = _launch(payload, stacked, app, profile, label=label)
-        launches.append(replace(launch, weight=consumer.weight))
+        weight = 1 / len(surroundings.consumers)
+        launches.append(replace(launch, weight=weight))
     if len(launches) > 1:
-        weighted = [(each.weight or 0.0, each.launch_set) for each in launches]
-        yield LaunchAnalysis(launch_set=average(weighted), estimates={})
+        launch_set = average([each.launch_set for each in launches])
+        yield LaunchAnalysis(launch_set=launch_set, estimates={})
     yield from launches
 
 

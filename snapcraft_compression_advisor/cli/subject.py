@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ..analysis import Request, analysis_request, check_apps
 from ..core.errors import AdvisorError, NoInputError, UsageError
-from ..launches import Consumer, Surroundings
+from ..launches import Surroundings
 from ..payload.snap_yaml import split_component_name
 from ..payload.source import (
     Payload,
@@ -238,18 +238,15 @@ def _surroundings(
     until: ExitStack,
 ) -> Surroundings:
     """Open the snaps that a payload runs with; they have to go with it."""
-    consumers: dict[str, Consumer] = {}
-    given = getattr(parsed_args, "consumer", ())
-    for path in given:
+    consumers: dict[str, Payload] = {}
+    for path in getattr(parsed_args, "consumer", ()):
         consumer = until.enter_context(open_payload(path))
         check_consumer(consumer, payload)
         if consumer.snap.name in consumers:
             message = f"Consumer {consumer.snap.name!r} is given twice"
             raise UsageError(message, resolution="Specify it once.")
-        consumers[consumer.snap.name] = Consumer(
-            payload=consumer, weight=1 / len(given)
-        )
-    launched = tuple(each.payload for each in consumers.values()) or (payload,)
+        consumers[consumer.snap.name] = consumer
+    launched = tuple(consumers.values()) or (payload,)
     around = Surroundings.opened(
         until,
         parsed_args.base or settings.bases,

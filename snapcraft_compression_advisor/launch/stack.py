@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .profile import LaunchProfile
 
 AVERAGE_CONSUMER = "the average consumer"
-"""Whose launch that is which several snaps' launches make, each by its weight."""
+"""Whose launch that is which several snaps' launches make together."""
 
 _USUAL_CODEC = "xz"
 """What snapcraft packs with if nothing else is declared."""
@@ -154,43 +154,40 @@ def _unread(
             )
 
 
-def average(launches: Sequence[tuple[float, LaunchSet]]) -> LaunchSet:
-    """Return the launch that several make, each by its weight: blocks by their chance.
+def average(launches: Sequence[LaunchSet]) -> LaunchSet:
+    """Return the launch that several make together: blocks by their mean chance.
 
     What is uncertain of one is taken to be uncertain of the others in the same
     direction.
 
-    :param launches: of the same payload, with weights that add up to 1.
+    :param launches: of the same payload.
     """
-    sets = [launch_set for _, launch_set in launches]
 
     def mean(name: str) -> Interval:
-        parts = [getattr(each, name) * weight for weight, each in launches]
+        parts = [getattr(each, name) * (1 / len(launches)) for each in launches]
         found: Interval = reduce(add, parts)
         return found
 
     return LaunchSet(
         app=AVERAGE_CONSUMER,
-        source="static" if any(s.source == "static" for s in sets) else "recorded",
+        source="static" if any(s.source == "static" for s in launches) else "recorded",
         files=tuple(_average_files(launches)),
         read_share=mean("read_share"),
         seek_share=mean("seek_share"),
         waited_share=mean("waited_share"),
-        basis=_average_basis([each.basis for each in sets if each.basis]),
+        basis=_average_basis([each.basis for each in launches if each.basis]),
     )
 
 
-def _average_files(
-    launches: Sequence[tuple[float, LaunchSet]],
-) -> Iterator[LaunchFile]:
+def _average_files(launches: Sequence[LaunchSet]) -> Iterator[LaunchFile]:
     files: dict[str, LaunchFile] = {}
     chances: dict[str, dict[int, float]] = defaultdict(lambda: defaultdict(float))
-    for weight, launch_set in launches:
+    for launch_set in launches:
         for file in launch_set.files:
             files[file.path] = file
             for first, last, share in file.ranges():
                 for number in range(first, last + 1):
-                    chances[file.path][number] += weight * share
+                    chances[file.path][number] += share / len(launches)
     for path in sorted(files):
         rounded = {
             number: round(min(1.0, chance), _DIGITS)

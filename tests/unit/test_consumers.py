@@ -21,7 +21,6 @@ from snapcraft_compression_advisor.launch.stack import (
     find_parts,
 )
 from snapcraft_compression_advisor.launches import (
-    Consumer,
     Surroundings,
     consumer_app,
     find_launches,
@@ -69,17 +68,17 @@ def metadata(name: str, **keys: object) -> SnapMetadata:
 def test_a_block_of_the_average_launch_has_the_mean_chance() -> None:
     mean = average(
         [
-            (0.75, launch_set("a", {"x": 1.0, "y": 0.4}, read=1.0)),
-            (0.25, launch_set("b", {"x": 0.5, "z": 1.0}, read=2.0)),
+            launch_set("a", {"x": 1.0, "y": 0.4}, read=1.0),
+            launch_set("b", {"x": 0.5, "z": 1.0}, read=2.0),
         ]
     )
     assert mean.app == AVERAGE_CONSUMER
     assert {file.path: file.shares for file in mean.files} == {
-        "x": (0.875,),
-        "y": (0.3,),
-        "z": (0.25,),
+        "x": (0.75,),
+        "y": (0.2,),
+        "z": (0.5,),
     }
-    assert mean.read_share == Interval(low=0.625, mid=1.25, high=2.5)
+    assert mean.read_share == Interval(low=0.75, mid=1.5, high=3.0)
 
 
 def test_a_recorded_consumer_counts_with_all_of_its_blocks() -> None:
@@ -91,7 +90,7 @@ def test_a_recorded_consumer_counts_with_all_of_its_blocks() -> None:
         read_share=Interval.exactly(1.0),
         seek_share=Interval.exactly(1.0),
     )
-    mean = average([(0.5, recorded), (0.5, launch_set("b", {"x": 0.5}))])
+    mean = average([recorded, launch_set("b", {"x": 0.5})])
     assert mean.source == "static"
     assert mean.files[0].blocks == ((0, 0), (1, 2))
     assert mean.files[0].shares == (0.75, 0.5)
@@ -99,21 +98,11 @@ def test_a_recorded_consumer_counts_with_all_of_its_blocks() -> None:
 
 def test_consumers_launches_stand_behind_their_average() -> None:
     platform, first, second = base(), snap("one"), snap("two")
-    found = find_launches(
-        platform,
-        (),
-        (),
-        Surroundings(
-            consumers=(
-                Consumer(payload=first, weight=0.75),
-                Consumer(payload=second, weight=0.25),
-            )
-        ),
-    )
+    found = find_launches(platform, (), (), Surroundings(consumers=(first, second)))
     assert [(each.launch_set.app, each.weight) for each in found] == [
         (AVERAGE_CONSUMER, None),
-        ("one", 0.75),
-        ("two", 0.25),
+        ("one", 0.5),
+        ("two", 0.5),
     ]
     for each in found:
         read = [file.path for file in each.launch_set.files]
