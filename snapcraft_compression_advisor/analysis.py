@@ -8,23 +8,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from .advice.evidence import (
-    AVERAGE,
-    ColdStart,
-    Downloads,
-    Evidence,
-    Policy,
-    Saving,
-)
+from .advice.evidence import ColdStart, Downloads, Evidence, Policy
 from .advice.judging import Recommendation
 from .advice.month import usual_downloads
 from .advice.recommendation import recommend
 from .codecs import SHIPPABLE
 from .core.errors import BadDataError, ToolError, UsageError
-from .core.units import Interval, combined
+from .core.units import Interval
 from .devices.device import DeviceProfile
 from .launch.launch_set import select_apps
-from .launch.model import average_figures, average_saving, total_s
 from .launches import (
     LaunchAnalysis,
     Surroundings,
@@ -33,7 +25,7 @@ from .launches import (
     whole_read,
 )
 from .payload.snap_yaml import COMPONENT_TYPE, split_component_name
-from .payload.source import Payload, PayloadKind, SnapPayload
+from .payload.source import Payload, PayloadKind, SnapPayload, open_payload
 from .settings.load import LoadedSettings
 from .settings.parts import RefreshSettings
 from .settings.settings import Settings
@@ -87,7 +79,9 @@ class Analysis:
     @property
     def missing_programs(self) -> Mapping[str, str]:
         """What apps start and the payload should hold, but doesn't, by app."""
-        return _missing_programs(self.launches)
+        sets = [launch.launch_set for launch in self.launches]
+        found = {each.app: each.missing_program for each in sets}
+        return {app: program for app, program in found.items() if program is not None}
 
     def image_bytes(self, codec: str) -> Interval | None:
         """Return the size of a built snap, else of the image with a codec."""
@@ -109,7 +103,8 @@ class Request:
     :param exact: whether to pack with every codec rather than try some blocks.
     :param surroundings: the snaps that it runs with, as far as they are at hand.
     :param prices_stacks: whether to try the codecs on these snaps as well.
-    :param component_read: what is read of a component; ``None`` if that isn't known.
+    :param read: what is read of a component; ``None`` if that isn't known. Launches
+        tell of a snap.
     :param deltas: sizes of the deltas from the previous build, by codec, or why they
         aren't known; none if the policy has a typical one.
     """
@@ -122,7 +117,7 @@ class Request:
     exact: bool = False
     surroundings: Surroundings = field(default_factory=Surroundings)
     prices_stacks: bool = False
-    component_read: Literal["all", "none"] | None = None
+    read: Literal["all", "none"] | None = "all"
     deltas: Mapping[str, Interval] | str = field(default_factory=dict)
 
 
@@ -148,7 +143,7 @@ def analysis_request(
     )
     if payload.snap.type == COMPONENT_TYPE:  # no launch and no budget counts
         snap, component = split_component_name(payload.snap.name)
-        return replace(request, component_read=settings.read_of(component or snap))
+        return replace(request, read=settings.read_of(component or snap))
     return replace(
         request,
         apps=_apps(payload, settings),
@@ -161,15 +156,26 @@ def analysis_request(
 def _previous_deltas(
     payload: Payload, refresh: RefreshSettings | None
 ) -> Mapping[str, Interval] | str:
-    """Return the deltas from the build that the settings name, or why none is known."""
+    """Return the deltas from the build that the settings name, or why none is known.
+
+    :raises AdvisorError: if that is of another snap, or broken.
+    """
     if refresh is None or refresh.previous is None or refresh.deltas == "none":
         return {}
-    from .refresh.estimate import deltas_from  # few projects name one
+    from .refresh.estimate import DeltaMaker  # few projects name one
 
     try:
-        return deltas_from(Path(refresh.previous), payload, refresh.deltas)
+        with open_payload(Path(refresh.previous)) as previous:
+            maker = DeltaMaker(previous, payload)
+            found = {
+                codec: maker.plain(codec)
+                if refresh.deltas == "xdelta3"
+                else maker.snap_aware
+                for codec in SHIPPABLE
+            }
     except ToolError as error:
         return f"{error}, and launches and downloads of a month aren't compared"
+    return {codec: each.size_bytes for codec, each in found.items()}
 
 
 def check_apps(payload: Payload, loaded: LoadedSettings) -> None:
@@ -209,17 +215,15 @@ def analyse(payload: Payload, request: Request, *, progress: Progress) -> Analys
     apps, app_choice = _choose_apps(payload, request)
     progress("Finding what a launch reads")
     with ThreadPoolExecutor(1, thread_name_prefix="launch") as beside:
-        if payload.snap.type != COMPONENT_TYPE:
-            found = beside.submit(
-                find_launches, payload, apps, request.profiles, request.surroundings
-            )
-        else:
-            found = beside.submit(_component_reads, payload, request.component_read)
+        found = beside.submit(
+            find_launches, payload, apps, request.profiles, request.surroundings
+        )
         trial = _try_codecs(payload, request, progress=progress)
     if isinstance(request.deltas, str):
         trial = replace(trial, notes=(*trial.notes, request.deltas))
+    reads_all = payload.snap.type == COMPONENT_TYPE and request.read != "none"
     launches = price_launches(
-        found.result(),
+        (whole_read(payload),) if reads_all else found.result(),
         trial,
         request.devices,
         stacks=request.prices_stacks,
@@ -236,12 +240,6 @@ def analyse(payload: Payload, request: Request, *, progress: Progress) -> Analys
         recommendation=recommend(evidence, request.policy),
         no_deltas=request.deltas if isinstance(request.deltas, str) else None,
     )
-
-
-def _component_reads(
-    payload: Payload, read: Literal["all", "none"] | None
-) -> tuple[LaunchAnalysis, ...]:
-    return () if read == "none" else (whole_read(payload),)
 
 
 def _try_codecs(
@@ -284,24 +282,25 @@ def _evidence(
     trial: TrialResult,
     launches: tuple[LaunchAnalysis, ...],
 ) -> Evidence:
-    is_component = payload.snap.type == COMPONENT_TYPE
+    sets = [launch.launch_set for launch in launches]
+    shares = request.policy.device_shares
     return Evidence(
         declared=request.declared_compression or payload.packed_with,
         xz_bytes=trial.codecs["xz"].image_bytes,
         lzo_bytes=trial.codecs["lzo"].image_bytes,
         bytes_added=trial.lzo_less_xz_bytes,
-        savings=tuple(saving for launch in launches for saving in launch.savings()),
-        averages=tuple(_averages(launches, request.policy.device_shares)),
-        nothing_found=tuple(
-            launch.launch_set.app for launch in launches if not launch.launch_set.files
+        savings=tuple(each for launch in launches for each in launch.savings()),
+        averages=tuple(
+            each for launch in launches if shares for each in launch.savings(shares)
         ),
-        without_program=tuple(_missing_programs(launches)),
+        nothing_found=tuple(each.app for each in sets if not each.files),
+        without_program=tuple(each.app for each in sets if each.missing_program),
         # A budget is of an app's whole start, of which a platform snap is a part.
         cold_starts=()
         if request.surroundings.consumers
         else tuple(_cold_starts(launches, request.policy)),
-        launched=not is_component or request.component_read != "none",
-        reader_known=not is_component or request.component_read is not None,
+        launched=request.read != "none",
+        reader_known=request.read is not None,
         downloads=_downloads(request, trial),
     )
 
@@ -315,35 +314,6 @@ def _downloads(request: Request, trial: TrialResult) -> Downloads | None:
     if habits is None or len(images) < len(sizes) or isinstance(deltas, str):
         return None
     return usual_downloads(habits, images, deltas)
-
-
-def _missing_programs(launches: tuple[LaunchAnalysis, ...]) -> dict[str, str]:
-    found = {
-        launch.launch_set.app: launch.launch_set.missing_program for launch in launches
-    }
-    return {app: program for app, program in found.items() if program is not None}
-
-
-def _averages(
-    launches: tuple[LaunchAnalysis, ...], shares: Mapping[str, float]
-) -> Iterator[Saving]:
-    """Yield what lzo saves on average over devices of which shares are given."""
-    for launch in launches:
-        users = [(share, launch.estimates[name]) for name, share in shares.items()]
-        if users and all({"xz", "lzo"} <= costs.keys() for _, costs in users):
-            saved, narrowing = average_saving(
-                [(share, each["xz"], each["lzo"]) for share, each in users]
-            )
-            xz = average_figures([(share, each["xz"].figures) for share, each in users])
-            yield Saving(
-                app=launch.launch_set.app,
-                device=AVERAGE,
-                shares=shares,
-                seconds=saved,
-                xz_added_s=combined(total_s, xz),
-                recorded=launch.launch_set.source == "recorded",
-                narrowing=narrowing,
-            )
 
 
 def _cold_starts(

@@ -5,22 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .advice.evidence import Saving
+from .advice.evidence import AVERAGE, Saving
 from .core.errors import UsageError
-from .core.units import Interval
+from .core.units import Interval, combined
 from .devices.device import DeviceProfile
 from .launch.launch_set import LaunchFile, LaunchSet, select_apps
 from .launch.model import (
     ExpectedBlocks,
     LaunchEstimate,
+    average_figures,
+    average_saving,
     cost_of_blocks,
     expect_blocks,
-    narrowing,
-    seconds_saved,
+    total_s,
 )
 from .launch.stack import StackPart, average, find_parts
 from .payload.inventory import block_count
@@ -70,17 +71,27 @@ class LaunchAnalysis:
             return None
         return Interval.exactly(self.warm_s or 0.0) + estimate.added_s
 
-    def savings(self) -> Iterator[Saving]:
-        """Yield what lzo saves over xz on each device, as far as both are available."""
-        for device, estimates in self.estimates.items():
-            if "xz" in estimates and "lzo" in estimates:
+    def savings(self, shares: Mapping[str, float] | None = None) -> Iterator[Saving]:
+        """Yield what lzo saves over xz on each device, as far as both are available.
+
+        :param shares: of the users, by device: then it is the average over these.
+        """
+        each_alone = {device: {device: 1.0} for device in self.estimates}
+        for device, users in ({AVERAGE: shares} if shares else each_alone).items():
+            costs = [(share, self.estimates[name]) for name, share in users.items()]
+            if all({"xz", "lzo"} <= each.keys() for _, each in costs):
+                seconds, narrowing = average_saving(
+                    [(share, each["xz"], each["lzo"]) for share, each in costs]
+                )
+                with_xz = [(share, each["xz"].figures) for share, each in costs]
                 yield Saving(
                     app=self.launch_set.app,
                     device=device,
-                    seconds=seconds_saved(estimates["xz"], estimates["lzo"]),
-                    xz_added_s=estimates["xz"].added_s,
+                    shares=shares or {},
+                    seconds=seconds,
+                    xz_added_s=combined(total_s, average_figures(with_xz)),
                     recorded=self.launch_set.source == "recorded",
-                    narrowing=narrowing(estimates["xz"], estimates["lzo"]),
+                    narrowing=narrowing,
                 )
 
 
@@ -149,17 +160,17 @@ def find_launches(
 def whole_read(payload: Payload) -> LaunchAnalysis:
     """Return the launch of a program that reads all files of a component."""
     _, component = split_component_name(payload.snap.name)
-    files = {each.path: each for each in payload.inventory.files() if each.size_bytes}
     whole = LaunchSet(
         app=f"a program that reads all of {component or payload.snap.name}",
         source="static",
         files=tuple(
             LaunchFile(
-                path=path,
+                path=each.path,
                 size_bytes=each.size_bytes,
                 blocks=((0, block_count(each.size_bytes) - 1),),
             )
-            for path, each in sorted(files.items())
+            for each in sorted(payload.inventory.files(), key=attrgetter("path"))
+            if each.size_bytes
         ),
         read_share=Interval.exactly(1.0),
         seek_share=Interval.exactly(1.0),
@@ -200,7 +211,14 @@ def _consumers_launches(
     for consumer in surroundings.consumers:
         stacked = surroundings.stack_of(consumer, below=(payload,))
         app, label = consumer_app(consumer)
-        profile = next(filter(partial(_is_of, consumer, app), profiles), None)
+        # A recording of one snap alone doesn't name it.
+        own = (
+            each
+            for each in profiles
+            if each.app == app
+            and (not each.payloads or each.payloads[0].name == consumer.snap.name)
+        )
+        profile = next(own, None)
         launch = _launch(payload, stacked, app, profile, label=label)
         weight = 1 / len(surroundings.consumers)
         launches.append(replace(launch, weight=weight))
@@ -208,12 +226,6 @@ def _consumers_launches(
         launch_set = average([each.launch_set for each in launches])
         yield LaunchAnalysis(launch_set=launch_set, estimates={})
     yield from launches
-
-
-def _is_of(consumer: Payload, app: str, profile: LaunchProfile) -> bool:
-    """Return whether a recorded launch is one of a consumer's app."""
-    own = profile.payloads[0].name if profile.payloads else consumer.snap.name
-    return (own, profile.app) == (consumer.snap.name, app)
 
 
 def consumer_app(consumer: Payload) -> tuple[str, str]:
@@ -266,24 +278,18 @@ def price_launches(
     trials = _trials_of_stacks(launches, trial, progress) if stacks else {}
     priced = []
     for launch in launches:
-        own = estimates_of(launch.launch_set, trial, devices)
-        stack = []
-        for each in launch.stack:
-            part = each
-            tried = trials.get(id(part.payload))
-            if tried is not None:
-                estimates = (
-                    own
-                    if part.judged
-                    else estimates_of(part.launch_set, tried, devices)
-                )
-                part = replace(
-                    part,
-                    estimates=estimates,
-                    lzo_less_xz_bytes=tried.lzo_less_xz_bytes,
-                )
-            stack.append(part)
-        priced.append(replace(launch, estimates=own, stack=tuple(stack)))
+        stack = tuple(
+            part
+            if (tried := trials.get(id(part.payload))) is None
+            else replace(
+                part,
+                estimates=estimates_of(part.launch_set, tried, devices),
+                lzo_less_xz_bytes=tried.lzo_less_xz_bytes,
+            )
+            for part in launch.stack
+        )
+        estimates = estimates_of(launch.launch_set, trial, devices)
+        priced.append(replace(launch, estimates=estimates, stack=stack))
     return tuple(priced)
 
 

@@ -336,22 +336,6 @@ class Narrowing:
     if_calibrated: Interval
 
 
-def narrowing(slow: LaunchEstimate, fast: LaunchEstimate) -> Narrowing:
-    """Return the ways to narrow the interval of :func:`seconds_saved`."""
-    return _narrowing(saved_figures(slow, fast), calibrated_work(slow, fast))
-
-
-def _narrowing(figures: Sequence[Interval], calibrated_s: Interval) -> Narrowing:
-    """Return the ways to narrow the interval of figures of :func:`total_s`."""
-    seeks, transfer, work, *shares, waited_share = figures
-    known = [Interval.exactly(share.mid) for share in shares]
-    device = [Interval.exactly(each.mid) for each in (seeks, transfer)]
-    return Narrowing(
-        if_recorded=combined(total_s, (seeks, transfer, work, *known, waited_share)),
-        if_calibrated=combined(total_s, (*device, calibrated_s, *shares, waited_share)),
-    )
-
-
 def average_saving(
     users: Sequence[tuple[float, LaunchEstimate, LaunchEstimate]],
 ) -> tuple[Interval, Narrowing]:
@@ -362,10 +346,16 @@ def average_saving(
     saved = average_figures(
         [(share, saved_figures(slow, fast)) for share, slow, fast in users]
     )
-    work = Interval.exactly(0)
+    calibrated = Interval.exactly(0)
     for share, slow, fast in users:
-        work += calibrated_work(slow, fast) * share
-    return combined(total_s, saved), _narrowing(saved, work)
+        calibrated += calibrated_work(slow, fast) * share
+    seeks, transfer, work, *shares, waited_share = saved
+    known = [Interval.exactly(share.mid) for share in shares]
+    device = [Interval.exactly(each.mid) for each in (seeks, transfer)]
+    return combined(total_s, saved), Narrowing(
+        if_recorded=combined(total_s, (seeks, transfer, work, *known, waited_share)),
+        if_calibrated=combined(total_s, (*device, calibrated, *shares, waited_share)),
+    )
 
 
 def average_figures(

@@ -10,19 +10,19 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from ..codecs import CODECS, SHIPPABLE
+from ..codecs import CODECS
 from ..codecs.codec import DATA_BLOCK_BYTES
 from ..core.errors import BadDataError
 from ..core.files import first_difference
 from ..core.scratch import scratch_directory
 from ..core.units import MIB, Interval
 from ..payload.inventory import block_count
-from ..payload.source import Payload, SnapPayload, check_packed_size, open_payload
+from ..payload.source import Payload, SnapPayload, check_packed_size
 from ..trial.look import map_in_order
 from .changes import file_lengths, pair_files
 from .delta import PLAIN, SNAP_AWARE, DeltaFormat, DeltaSize
@@ -260,17 +260,3 @@ def refusal(new: Payload, codec: str) -> str | None:
     if not refused:
         return None
     return f"images with {codec} and compressor options have no snap-aware delta"
-
-
-def deltas_from(
-    previous: Path, new: Payload, delta_format: DeltaFormat
-) -> Mapping[str, Interval]:
-    """Return the deltas from a previous build to a new one, by codec.
-
-    :raises AdvisorError: if that is of another snap or broken, or xdelta3 is missing.
-    """
-    with open_payload(previous) as old:
-        maker = DeltaMaker(old, new)
-        if delta_format == SNAP_AWARE:
-            return dict.fromkeys(SHIPPABLE, maker.snap_aware.size_bytes)
-        return {codec: maker.plain(codec).size_bytes for codec in SHIPPABLE}

@@ -222,4 +222,4 @@ def test_the_policy_says_what_is_read_of_a_component(read: str | None) -> None:
     policy = Settings.model_validate({"components": components})
     loaded = LoadedSettings(settings=policy, devices=())
     found = analysis_request(component(), loaded, Surroundings())
-    assert found.component_read == read
+    assert found.read == read

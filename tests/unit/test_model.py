@@ -15,8 +15,8 @@ from snapcraft_compression_advisor.devices.device import (
 from snapcraft_compression_advisor.launch.launch_set import LaunchFile, LaunchSet
 from snapcraft_compression_advisor.launch.model import (
     LaunchEstimate,
+    average_saving,
     estimate_launch,
-    narrowing,
     seconds_saved,
     sum_blocks,
     together,
@@ -236,7 +236,7 @@ def test_more_knowledge_narrows_an_interval() -> None:
     share = Interval(low=0.5, mid=1, high=2)
     xz = estimate_of((1, 1, 1), (6, 10, 14), share=share)
     lzo = estimate_of((1, 1, 1), (2, 2, 2), share=share)
-    saved, known = seconds_saved(xz, lzo), narrowing(xz, lzo)
+    saved, known = average_saving([(1.0, xz, lzo)])
     assert known.if_recorded == Interval(low=4, mid=8, high=12)
     assert known.if_calibrated == Interval(low=4, mid=8, high=16)
     for narrowed in (known.if_recorded, known.if_calibrated):
@@ -251,7 +251,7 @@ def test_what_a_codec_takes_in_launches_stays_open_on_a_calibrated_device() -> N
             ((1, 2, 4), Interval(low=1.5, mid=2, high=3)),
         )
     )
-    saved, known = seconds_saved(xz, lzo), narrowing(xz, lzo)
+    saved, known = average_saving([(1.0, xz, lzo)])
     assert known.if_calibrated == Interval(low=6.5, mid=8, high=10)
     assert saved.low < known.if_calibrated.low
     assert known.if_calibrated.high < saved.high
