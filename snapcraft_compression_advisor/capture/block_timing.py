@@ -92,18 +92,18 @@ def choose_blocks(
         )
 
 
-def write_blocks(places: Sequence[BlockPlace], directory: Path) -> tuple[str, ...]:
+def write_blocks(places: Sequence[BlockPlace], directory: Path) -> dict[str, str]:
     """Write each block to a file of its own, in order.
 
     Blocks of zeros, which take no room in an image, and repeated ones, which share
     theirs, are left out.
 
-    :param directory: an empty one; the files' names there are :func:`block_name`.
-    :return: the group of each.
+    :param directory: an empty one.
+    :return: the group of each, by its file's name there.
     :raises NoInputError: if none can be read.
     """
     seen: set[bytes] = set()
-    groups: list[str] = []
+    groups: dict[str, str] = {}
     for place in places:
         try:
             with place.path.open("rb") as file:
@@ -114,24 +114,20 @@ def write_blocks(places: Sequence[BlockPlace], directory: Path) -> tuple[str, ..
         if not contents.strip(b"\0") or contents in seen:
             continue
         seen.add(contents)
-        (directory / block_name(len(groups))).write_bytes(contents)
-        groups.append(place.group)
+        name = f"block-{len(groups):05}"
+        (directory / name).write_bytes(contents)
+        groups[name] = place.group
     if not groups:
         message = "None of the sample files can be read"
         raise NoInputError(
             message, resolution="Choose another directory with --sample DIR."
         )
-    return tuple(groups)
-
-
-def block_name(number: int) -> str:
-    """Return the file name of a block."""
-    return f"block-{number:05}"
+    return groups
 
 
 def time_blocks(
     images: Mapping[str, Path],
-    groups: Sequence[str],
+    groups: Mapping[str, str],
     *,
     rounds: int,
     progress: Progress,
@@ -141,24 +137,24 @@ def time_blocks(
     The images should stay in memory throughout, so that storage has no part in it.
 
     :param images: by codec, each of the files of :func:`write_blocks`.
+    :param groups: that this returned.
     :raises AdvisorError: if an image can't be mounted by the kernel or read.
     """
-    names = [block_name(number) for number in range(len(groups))]
-    seconds = {codec: np.empty((rounds, len(names))) for codec in images}
+    seconds = {codec: np.empty((rounds, len(groups))) for codec in images}
     for number in range(rounds):
         progress(f"Reading blocks with each codec (round {number + 1} of {rounds})")
         for image in images.values():
             with image.open("rb") as file:  # from then on it is in the page cache
                 while file.read(_PREPARE_READ_BYTES):
                     pass
-        timed = time_round(images, dict.fromkeys(names, 1), seed=number)
+        timed = time_round(images, dict.fromkeys(groups, 1), seed=number)
         for codec, each in timed.items():
             seconds[codec][number] = each
     return Timings(
         blocks=tuple(
             block
             for codec, image in images.items()
-            for block in _timed(codec, image, names, groups, seconds[codec])
+            for block in _timed(codec, image, groups, seconds[codec])
         ),
         error={codec: standard_error(each) for codec, each in seconds.items()},
     )
@@ -216,11 +212,7 @@ def _read_pages(path: Path, count: int) -> float:
 
 
 def _timed(
-    codec: str,
-    image: Path,
-    names: Sequence[str],
-    groups: Sequence[str],
-    seconds: NDArray[np.float64],
+    codec: str, image: Path, groups: Mapping[str, str], seconds: NDArray[np.float64]
 ) -> Iterator[TimedBlock]:
     with Image.open(image) as opened:
         blocks = {
@@ -230,7 +222,7 @@ def _timed(
             for block in entry.blocks
         }
     medians = np.median(seconds, axis=0)
-    for name, group, median_s in zip(names, groups, medians, strict=True):
+    for (name, group), median_s in zip(groups.items(), medians, strict=True):
         yield TimedBlock(
             group=group,
             codec=codec,

@@ -181,7 +181,7 @@ def _kind(path: Path) -> str:
 def _time_codecs(
     request: CalibrationRequest, places: Sequence[BlockPlace], progress: Progress
 ) -> tuple[Timings, Mapping[str, str]]:
-    def fill(tree: Path) -> tuple[str, ...]:
+    def fill(tree: Path) -> dict[str, str]:
         progress(f"Sampling files in {request.sample}")
         groups = write_blocks(places, tree)
         if len(groups) < MINIMUM_BLOCKS:

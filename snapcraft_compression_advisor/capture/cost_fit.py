@@ -91,7 +91,12 @@ def fit_storage(
     :param fill: the processor's part of each block, which is taken off.
     :return: seconds until the first byte of a read elsewhere, and of a byte.
     """
-    processor_s = np.array([_fill_s(fill, size) for size in sizes_bytes])
+    processor_s = np.array(
+        [
+            block_count(size) * fill.block_s.mid + size * fill.raw_s_per_byte.mid
+            for size in sizes_bytes
+        ]
+    )
     median_s = np.median(seconds, axis=0)
     storage_s = np.maximum(median_s - processor_s, 0.0)
     features = np.column_stack((np.ones(len(sizes_bytes)), sizes_bytes))
@@ -104,11 +109,6 @@ def fit_storage(
         Interval.around(seek_s * low, seek_s, seek_s * high),
         Interval.around(read_s * low, read_s, read_s * high),
     )
-
-
-def _fill_s(fill: BlockCost, size_bytes: int) -> float:
-    blocks = block_count(size_bytes)
-    return blocks * block_seconds(fill, raw_bytes=size_bytes / blocks, stored_bytes=0)
 
 
 def least_squares(

@@ -195,7 +195,8 @@ def test_zeros_and_repeated_blocks_are_left_out(tmp_path: Path) -> None:
     tree.mkdir()
     places = [BlockPlace(group=f"g{n}", path=source, index=n) for n in range(4)]
     missing = BlockPlace(group="gone", path=tmp_path / "gone", index=0)
-    assert write_blocks([missing, *places], tree) == ("g0", "g3")
+    groups = write_blocks([missing, *places], tree)
+    assert groups == {"block-00000": "g0", "block-00001": "g3"}
     written = [file.read_bytes() for file in sorted(tree.iterdir())]
     assert written == [b"a" * BLOCK, b"tail"]
 
