@@ -140,7 +140,7 @@ def difference(slower: Sample, faster: Sample) -> Difference | None:
     times_faster = None
     if all(slow > 0 and fast > 0 for slow, fast in pairs):
         logs = [math.log(slow) - math.log(fast) for slow, fast in pairs]
-        times_faster = _mean(logs).map(_exp)
+        times_faster = _mean(logs).map(math.exp)
     return Difference(
         rounds=len(pairs),
         saved_s=_mean([slow - fast for slow, fast in pairs]),
@@ -152,11 +152,6 @@ def _mean(values: Sequence[float]) -> Interval:
     mean, error = statistics.fmean(values), statistics.stdev(values)
     reach = student(len(values) - 1) * error / math.sqrt(len(values))
     return Interval(low=mean - reach, mid=mean, high=mean + reach)
-
-
-def _exp(value: float) -> float:
-    """Return the exponential, the largest number for what exceeds it."""
-    return math.exp(min(value, 700.0))
 
 
 def student(degrees: int) -> float:
