@@ -27,7 +27,7 @@ ROOM_LINES = {
     "preflight": 655,
     "trim": 1_290,
     "lint": 3_305,
-    "capture": 6_275,
+    "capture": 6_260,
     "report": 5_300,
     "fleet": 2_300,
     "cli": 3_435,
@@ -36,7 +36,7 @@ ROOM_LINES = {
 """Of the package's rooms, without those inside that have a limit of their own."""
 
 TREES = {
-    PACKAGE: (48_535, 248),
+    PACKAGE: (48_520, 248),
     "tests": (41_145, 190),
     "study": (11_300, 63),
     "benchmarks": (2_350, 16),

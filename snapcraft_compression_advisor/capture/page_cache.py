@@ -35,6 +35,7 @@ Storage = Literal["memory", "disk"]
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _MOSTLY = 0.5
 
+BLOCK_PAGES = max(1, DATA_BLOCK_BYTES // mmap.PAGESIZE)
 _FIRST_READ_BYTES = DATA_BLOCK_BYTES - mmap.PAGESIZE
 """All of a block but its last page. It brings in the whole block.
 
@@ -186,19 +187,15 @@ def _numbers(file: ProfileFile) -> NDArray[np.intp]:
     return np.concatenate([np.arange(first, last + 1) for first, last in file.blocks])
 
 
-def resident_share(path: Path) -> float:
-    """Return the cached share of this user's file, which isn't empty, 0 to 1."""
-    try:
-        with path.open("rb") as file:
-            return float(resident_pages(file.fileno()).mean())
-    except OSError as error:
-        message = f"Cannot read the cache state of {str(path)!r}: {error.strerror}"
-        raise StorageError(message, resolution="Check the disk.") from error
-
-
 def storage_of(image: Path) -> Storage:
     """Return where a file is that was just dropped from the caches, by looking."""
-    return "memory" if resident_share(image) > _MOSTLY else "disk"
+    try:
+        with image.open("rb") as file:
+            share = resident_pages(file.fileno()).mean()
+    except OSError as error:
+        message = f"Cannot read the cache state of {str(image)!r}: {error.strerror}"
+        raise StorageError(message, resolution="Check the disk.") from error
+    return "memory" if share > _MOSTLY else "disk"
 
 
 def resident_pages(descriptor: int) -> NDArray[np.bool_]:
@@ -244,7 +241,8 @@ def _resident_ranges(path: str) -> tuple[tuple[int, int], ...]:
             if not _may_see(os.fstat(descriptor), path):  # all would seem resident
                 message = "Only root can see which parts of a file are in memory"
                 raise ToolError(message, resolution="Run the command as root.")
-            return block_ranges(resident_pages(descriptor))
+            pages = np.flatnonzero(resident_pages(descriptor))
+            return block_runs(pages // BLOCK_PAGES)
     except OSError as error:
         message = f"Cannot read the cache state of {path!r}: {error.strerror}"
         raise StorageError(
@@ -266,18 +264,9 @@ def _may_see(status: os.stat_result, path: str) -> bool:
     return has_capability(CAP_FOWNER) and has_owner
 
 
-def block_ranges(pages: NDArray[np.bool_]) -> tuple[tuple[int, int], ...]:
-    """Return the ranges of 128 KiB blocks that hold a resident page.
-
-    :param pages: for every page of a file whether it is resident.
-    :return: first and last block of each range, ascending.
-    """
-    block_pages = max(1, DATA_BLOCK_BYTES // mmap.PAGESIZE)
-    return block_runs(np.unique(np.flatnonzero(pages) // block_pages))
-
-
 def block_runs(blocks: NDArray[np.intp]) -> tuple[tuple[int, int], ...]:
-    """Return ascending numbers as ranges, first and last."""
+    """Return numbers in any order as ranges, first and last, ascending."""
+    blocks = np.unique(blocks)
     if not len(blocks):
         return ()
     runs = np.split(blocks, np.flatnonzero(np.diff(blocks) != 1) + 1)

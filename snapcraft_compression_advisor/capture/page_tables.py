@@ -27,15 +27,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ..codecs.codec import DATA_BLOCK_BYTES
 from ..payload.inventory import Inventory
 from .call_notices import HeldCall
 from .mount import UBUNTU_READ_AHEAD_KB, kernel_release
-from .page_cache import named_files
+from .page_cache import BLOCK_PAGES, named_files
 
 _PROC = Path("/proc")
-
-BLOCK_PAGES = max(1, DATA_BLOCK_BYTES // mmap.PAGESIZE)
 
 _READS_CODE_FORWARD = (6, 17)
 """The release from which faults in code read from their page on, no further than the

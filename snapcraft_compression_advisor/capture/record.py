@@ -215,7 +215,7 @@ def directory_files(
                 size_bytes=size_bytes,
                 code_forward=forward,
             )
-            blocks = block_runs(np.array(sorted(read)))
+            blocks = block_runs(np.array([*read]))
             yield ProfileFile(path=path, size=size_bytes, blocks=blocks)
 
 

@@ -17,13 +17,13 @@ from hypothesis import strategies as st
 from payloads import make_payload
 from snapcraft_compression_advisor.capture.call_notices import CallName, HeldCall
 from snapcraft_compression_advisor.capture.page_cache import (
-    block_ranges,
+    BLOCK_PAGES,
+    block_runs,
     fit_for_replay,
     without_blocks,
 )
 from snapcraft_compression_advisor.capture.page_tables import (
     AROUND_PAGES,
-    BLOCK_PAGES,
     PageTables,
     Touch,
     mount_blocks,
@@ -196,9 +196,7 @@ BlockRanges = tuple[tuple[int, int], ...]
 
 @given(st.sets(st.integers(0, 40 * BLOCK_PAGES - 1)))
 def test_ranges_are_those_of_the_blocks_one_by_one(resident: set[int]) -> None:
-    vector = np.zeros(40 * BLOCK_PAGES, dtype=np.bool_)
-    vector[list(resident)] = True
-    ranges = block_ranges(vector)
+    ranges = block_runs(np.array([*resident], dtype=np.intp) // BLOCK_PAGES)
     named = [block for first, last in ranges for block in range(first, last + 1)]
     assert named == sorted({page // BLOCK_PAGES for page in resident})
     assert all(last + 1 < first for (_, last), (first, _) in pairwise(ranges))
