@@ -38,7 +38,7 @@ _BLIND: Mapping[BlindReason, str] = {
     "unreached-window": "{where} says that the app opens windows, but the search found "
     "no toolkit that it loads",
     "unfollowed-runtime": "{where} is written for {what}, which isn't followed",
-    "computed-command": "{where} starts a program whose name it computes",
+    "computed-command": "{where} starts a program that the search couldn't find",
     "embedded-code": "{where} holds code that the advisor can't read",
     "computed-import": "{where} loads modules whose names it computes",
     "computed-program": "{where} starts other programs, whose names it computes",

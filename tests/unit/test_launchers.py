@@ -90,12 +90,21 @@ def test_launcher_behind_a_link_finds_its_own_directory(prefix: str) -> None:
         'exec "$SNAP/opt/$(choose)/lib/app-bin"',
         'eval "$(base64 -d <<< aGVsbG8=)"',
         "f() { f; }; f",
+        'exec python3 "$SNAP/opt/$(choose).py" start',
+        'exec python3 -m "$MODULE"',
+        'exec java $OPTIONS -jar "$SNAP/lib/$NAME.jar"',
+        'exec "$SNAP/opt/dotnet" "$SNAP/opt/not-there.dll"',
         '"$@"',
         "",
     ],
 )
 def test_launcher_that_computes_what_it_starts_is_a_blind_spot(text: str) -> None:
     assert "computed-command" in started(text)[1]
+
+
+@pytest.mark.parametrize("command", ["-m app", "-Ic 'import app'", '"$@"', "--version"])
+def test_interpreter_without_a_program_by_path_is_no_blind_spot(command: str) -> None:
+    assert started(f"exec python3 {command}")[1] == set()
 
 
 def test_scripts_that_read_each_other_end() -> None:

@@ -9,6 +9,7 @@ import shlex
 from typing import TYPE_CHECKING, Literal, get_args
 
 from ...payload.linkage import Unresolved
+from ...payload.snap_yaml import SNAP_YAML_PATH
 from ..launch_set import BlindSpot
 from .runtimes import RUNTIMES, runtime_of
 from .runtimes.runtime import Invocation, Programs
@@ -58,6 +59,9 @@ _LITERAL = re.compile(r"""["']([^"'\n]+)["']""")
 _VARIABLE = re.compile(r"\$(\w+|\{\w+\})")
 _BUILT_IN = frozenset({"[", "echo", "false", "kill", "printf", "pwd", "test", "true"})
 _MODULE_PATHS = frozenset({"-p", "--module-path"})
+_CODE_OPTION = re.compile(r"-[A-Za-z]{0,2}[cem]|-r|--eval|--module")
+"""Of interpreters: what is behind it is code, or a module that is searched for."""
+
 _STARTERS = frozenset({"exec", "env", "nohup", "setsid"})
 End = Literal["run", "computed", "unnamed", "other"]
 """What became of a command of a script: a program of the payload runs; the script
@@ -105,11 +109,12 @@ class _Walk:
         self.found.words.extend(words)
         if words:
             self._start(words[0], needed_by=f"command of {name}", given=words[1:])
-            self._note_invocation(words, "", needed_by=f"command of {name}")
+            end = self._note_invocation(words, "", needed_by=f"command of {name}")
             self._follow_text(words)
-        for word in words[1:]:
-            for part in word.split(":"):  # a class path
-                self._start_if_shipped(part)
+            parts = itertools.chain(*(each.split(":") for each in words[1:]))
+            named = [*filter(None, map(self._start_if_shipped, parts))]  # a class path
+            if end == "unnamed" and not named:
+                self._blind("computed-command", SNAP_YAML_PATH)
         while self._pending and len(self.found.started) <= MAX_PROGRAMS:
             program = self._pending.pop()
             self._start_unseen(program)
@@ -297,8 +302,9 @@ class _Walk:
         started = not (
             _STARTERS.isdisjoint(command[:place]) and ARGUMENTS.isdisjoint(arguments)
         )
-        if self._run(command[place:], script, values, started=started):
-            return "run"
+        end = self._run(command[place:], script, values, started=started)
+        if end != "other":
+            return "run" if named else end
         if program[0] in ARGUMENTS:
             return "other"
         wrapper = arguments and _VARIABLE.fullmatch(program[0])  # or an empty one
@@ -310,30 +316,33 @@ class _Walk:
 
     def _run(
         self, command: list[str], script: Entry, values: Values, *, started: bool
-    ) -> bool:
-        """Start the program of a command, and tell whether that is what a script runs.
+    ) -> End:
+        """Start the program of a command; "other" if that isn't what a script runs.
 
         Bare names run tools, unless it ends with them or passes its arguments on.
         """
         folder = self._folder(values.folder)
-        runs = self._note_invocation(command, folder, needed_by=script.path)
+        end = self._note_invocation(command, folder, needed_by=script.path)
         program = self._program(command[0], script, values)
         if program is None:
-            return runs
-        if not (runs or started or "/" in command[0]):
+            return end
+        if end == "other" and not (started or "/" in command[0]):
             self.found.called[program.path] = program
-            return False
+            return end
         self._add(program, named=command[0], given=command[1:])
-        return True
+        return "run" if end == "other" else end
 
     def _note_invocation(
         self, command: Sequence[str], folder: str, *, needed_by: str
-    ) -> bool:
-        """Note a command that runs an interpreter, and start what it runs."""
+    ) -> End:
+        """Note a command that runs an interpreter, and start what it runs.
+
+        Of an interpreter whose program isn't found, it isn't known what it runs.
+        """
         words = command[command_place(command) :]
         runtime = runtime_of(posixpath.basename(words[0])) if words else None
         if runtime is None:
-            return False
+            return "other"
         invocation = Invocation(words=tuple(words), folder=folder)
         self.found.invocations.append(invocation)
         if not self._start_if_shipped(words[0]):
@@ -345,7 +354,7 @@ class _Walk:
         if named and not runtime.loader:
             self.found.followed = False
             self._blind("unfollowed-runtime", named.path, posixpath.basename(words[0]))
-        return True
+        return "run" if named or not _names_program(words[1:]) else "unnamed"
 
     def _start_arguments(self, invocation: Invocation, main_file: str) -> Entry | None:
         """Start what the arguments of an interpreter name, and return the first."""
@@ -391,6 +400,16 @@ class _Walk:
                 places.append(f"{posixpath.dirname(script.path)}/{rest}")
             found = map(self._paths.matching, places)
             yield from next(filter(None, found), ())
+
+
+def _names_program(arguments: Sequence[str]) -> bool:
+    """Return whether an interpreter's arguments name a program by its path."""
+    for argument, value in itertools.zip_longest(arguments, arguments[1:]):
+        if _CODE_OPTION.fullmatch(argument):
+            return is_computed(value or "")
+        if argument not in ARGUMENTS and not argument.startswith("-"):
+            return True
+    return False
 
 
 def _split_command(command: str) -> list[str]:
