@@ -18,7 +18,7 @@ ROOM_LINES = {
     "trial": 1_860,
     "devices": 905,
     "launch": 1_380,
-    "launch/guess": 6_060,
+    "launch/guess": 6_080,
     "advice": 1_115,
     "settings": 1_070,
     "project": 890,
@@ -36,8 +36,8 @@ ROOM_LINES = {
 """Of the package's rooms, without those inside that have a limit of their own."""
 
 TREES = {
-    PACKAGE: (48_520, 248),
-    "tests": (41_145, 190),
+    PACKAGE: (48_540, 248),
+    "tests": (41_155, 190),
     "study": (11_300, 63),
     "benchmarks": (2_350, 16),
 }
