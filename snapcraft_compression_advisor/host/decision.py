@@ -118,7 +118,6 @@ def check_advice(decision: Decision) -> None:
         return
     artifact = decision.artifact
     whose = "declared" if artifact.declared else "implied"
-    component = f" --component {artifact.component}" if artifact.component else ""
     first, *others = sentences(advice.reasons)
     message = (
         f"The {whose} compression {artifact.compression!r} of {artifact.label} "
@@ -127,8 +126,9 @@ def check_advice(decision: Decision) -> None:
     raise PolicyBrokenError(
         message,
         details="\n".join(others) or None,
-        resolution=f"Set 'compression: {advice.compression}' ('snapcraft "
-        f"set-compression {advice.compression}{component}'), or change the policy.",
+        resolution=f"Set 'compression: {advice.compression}' "
+        f"({_to_follow(decision.analysis, artifact.component)!r}), or change the "
+        "policy.",
     )
 
 

@@ -16,7 +16,6 @@ from snapcraft_compression_advisor_plugin import RESOLUTION, reason_of, warn_of
 from ..core.errors import AdvisorError, BadDataError
 
 Result = TypeVar("Result")
-Service = TypeVar("Service")
 _FUNCTION = "unadvised_function"
 
 
@@ -102,19 +101,3 @@ def wrap(owner: object, name: str, wrapper: Callable[..., Any]) -> None:
 
     setattr(wrapped, _FUNCTION, function)
     setattr(owner, name, wrapped)
-
-
-def check_before(
-    base: type[Service], method: str, check: Callable[[], None]
-) -> type[Service]:
-    """Return a service that has something checked before one of its methods runs.
-
-    :param check: raises where the method must not run.
-    """
-    unchecked = getattr(base, method)
-
-    def checked(self: Service, *args: Any, **kwargs: Any) -> Any:
-        check()
-        return unchecked(self, *args, **kwargs)
-
-    return type(f"Checked{base.__name__}", (base,), {method: checked})

@@ -16,7 +16,7 @@ from snapcraft_compression_advisor_plugin import reason_of
 from ..project.project_file import LINTER_NAME
 from ..settings.load import PLUGIN
 from .advisor import FindAdvisor, check_settings, finding_advisor
-from .guard import check_before
+from .guard import stopping_snapcraft, wrap
 
 if TYPE_CHECKING:
     from craft_application import Application
@@ -100,17 +100,25 @@ def _enter_instances(app: Application, find_advisor: FindAdvisor) -> None:
         program=app.app.name,
         enforces=functools.partial(module.enforces, find_advisor),
     )
-    services.register("provider", module.with_advisor(provider, enter))
+    entering = type(f"Entering{provider.__name__}", (provider,), {})
+    module.wrap_get_provider(entering, enter)
+    services.register("provider", entering)
     if _is_snapcraft():
-        module.wrap_get_provider(_snapcraft("providers"), enter)
+        enter_or_stop = stopping_snapcraft()(enter)
+        module.wrap_get_provider(_snapcraft("providers"), enter_or_stop)
 
 
 def _check_before_builds(app: Application, find_advisor: FindAdvisor) -> None:
+    def checked(method: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        check_settings(find_advisor)
+        return method(*args, **kwargs)
+
     services: Any = app.services
-    check = functools.partial(check_settings, find_advisor)
     for name, method in (("lifecycle", "run"), ("provider", "run_managed")):
-        checked = check_before(services.get_class(name), method, check)
-        services.register(name, checked)
+        base = services.get_class(name)
+        service = type(f"Checked{base.__name__}", (base,), {})
+        wrap(service, method, checked)
+        services.register(name, service)
 
 
 # In this order: a check of the Provider service goes before its entering instances.

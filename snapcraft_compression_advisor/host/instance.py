@@ -7,7 +7,6 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import snapcraft_compression_advisor
@@ -20,13 +19,11 @@ from .guard import (
     CannotJudgeError,
     SettingsError,
     judging,
-    stopping_snapcraft,
     wrap,
 )
 
 if TYPE_CHECKING:
     import craft_providers
-    from craft_application import ProviderService
 
     Enter = Callable[[craft_providers.Executor], None]
 
@@ -40,38 +37,29 @@ _UNMOUNTED = (
 )
 
 
-def with_advisor(base: type[ProviderService], enter: Enter) -> type[ProviderService]:
-    """Return a Provider service that takes the advisor into its instances."""
+def wrap_get_provider(owner: object, enter: Enter) -> None:
+    """Take the advisor into the instances of the provider that a function returns.
 
-    def get_provider(service: Any, *args: Any, **kwargs: Any) -> Any:
-        provider = base.get_provider(service, *args, **kwargs)
-        _entering(provider, enter)
-        return provider
-
-    members = {"get_provider": get_provider}
-    return type("ProviderServiceWithAdvisor", (base,), members)
-
-
-def wrap_get_provider(providers: ModuleType, enter: Enter) -> None:
-    """Take the advisor into the instances of core22 and of ``snapcraft lint``.
-
-    They know no Provider service.
-
-    :param providers: the module ``snapcraft.providers``.
+    :param owner: has the function: a Provider service, or for core22 and ``snapcraft
+        lint``, which know no service, the module ``snapcraft.providers``.
     """
 
-    def enter_or_stop(instance: craft_providers.Executor) -> None:
-        with stopping_snapcraft():
+    @contextlib.contextmanager
+    def launched(
+        launch: Callable[..., Any], *args: Any, **kwargs: Any
+    ) -> Iterator[Any]:
+        with launch(*args, **kwargs) as instance:
             enter(instance)
+            yield instance
 
     def get_entering_provider(
         get_provider: Callable[..., Any], *args: Any, **kwargs: Any
     ) -> Any:
         provider = get_provider(*args, **kwargs)
-        _entering(provider, enter_or_stop)
+        wrap(provider, "launched_environment", launched)
         return provider
 
-    wrap(providers, "get_provider", get_entering_provider)
+    wrap(owner, "get_provider", get_entering_provider)
 
 
 def enforces(find_advisor: FindAdvisor) -> bool:
@@ -135,20 +123,6 @@ def importable_directory(environment: Mapping[str, str]) -> Path | None:
     directory = Path(snapcraft_compression_advisor.__file__).resolve().parent.parent
     own = directory.name not in _SITE_DIRECTORIES and str(directory) in sys.path
     return directory if own else None
-
-
-def _entering(provider: Any, enter: Enter) -> None:
-    """Have a provider's instances entered as soon as they are there."""
-
-    @contextlib.contextmanager
-    def launched(
-        launch: Callable[..., Any], *args: Any, **kwargs: Any
-    ) -> Iterator[Any]:
-        with launch(*args, **kwargs) as instance:
-            enter(instance)
-            yield instance
-
-    wrap(provider, "launched_environment", launched)
 
 
 def _mount(instance: craft_providers.Executor) -> bool:

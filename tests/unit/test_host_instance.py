@@ -14,7 +14,10 @@ from craft_cli.pytest_plugin import RecordingEmitter
 import snapcraft_compression_advisor
 from host_doubles import SnapcraftError, install_snapcraft
 from snapcraft_compression_advisor.host import instance
-from snapcraft_compression_advisor.host.guard import CannotJudgeError
+from snapcraft_compression_advisor.host.guard import (
+    CannotJudgeError,
+    stopping_snapcraft,
+)
 from snapcraft_compression_advisor.host.instance import (
     INSTANCE_DIR,
     importable_directory,
@@ -83,9 +86,9 @@ def entered(
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     enter = partial(instance.enter, program="snapcraft", enforces=lambda: enforced)
-    base: Any = ProviderService
-    with_advisor: Any = instance.with_advisor(base, enter)
-    service = with_advisor()
+    entering: Any = type("Entering", (ProviderService,), {})
+    instance.wrap_get_provider(entering, enter)
+    service = entering()
     service.made = made
     with service.get_provider().launched_environment(project_name="hello") as launched:
         launched.execute_run(["snapcraft", "pack"], env={"CRAFT_PLATFORM": "amd64"})
@@ -235,7 +238,7 @@ def test_core22_stops_with_snapcraft_s_own_error(
     providers: Any = ModuleType("providers")
     providers.get_provider = lambda: Provider(Instance())
     enter = partial(instance.enter, program="snapcraft", enforces=lambda: True)
-    instance.wrap_get_provider(providers, enter)
+    instance.wrap_get_provider(providers, stopping_snapcraft()(enter))
     launch = providers.get_provider().launched_environment(project_name="hello")
     with pytest.raises(SnapcraftError, match="doesn't have it"), launch:
         pass
