@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -73,17 +73,12 @@ def change_file(edit: Edit, *, diff: bool, output: Path | None) -> bool:
     return edit.changes and not diff
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedFixes:
-    """One file's fixes; what is left conflicts with another payload's."""
+def _planned_fixes(report: LintReport) -> Iterator[tuple[Edit, dict[int, Finding]]]:
+    """Yield the safe fixes of all payloads as one edit of each file.
 
-    edit: Edit
-    findings: tuple[Finding, ...]
-    left: tuple[Finding, ...]
-
-
-def plan_fixes(report: LintReport) -> tuple[PlannedFixes, ...]:
-    """Return the safe fixes of all payloads, file by file."""
+    :returns: with each, the findings that it fixes, by identity. A fix that is made
+        also counts for others of its payload.
+    """
     by_path: dict[Path, list[tuple[int, Finding, Edit]]] = {}
     for number, payload in enumerate(report.payloads):
         for finding in payload.findings:
@@ -91,31 +86,24 @@ def plan_fixes(report: LintReport) -> tuple[PlannedFixes, ...]:
             if fix is not None and fix.safe and fix.edit is not None:
                 known = by_path.setdefault(fix.edit.path, [])
                 known.append((number, finding, fix.edit))
-    return tuple(map(_plan, by_path.values()))
-
-
-def _plan(fixes: Sequence[tuple[int, Finding, Edit]]) -> PlannedFixes:
-    """Merge fixes; one that is made also counts for others of its payload."""
-    edit, made = merge_edits([each for _, _, each in fixes])
-    numbers = {number for (number, _, _), fits in zip(fixes, made, strict=True) if fits}
-    return PlannedFixes(
-        edit=edit,
-        findings=tuple(each for number, each, _ in fixes if number in numbers),
-        left=tuple(each for number, each, _ in fixes if number not in numbers),
-    )
+    for path, fixes in by_path.items():
+        edit, made = merge_edits([each for _, _, each in fixes])
+        payloads = {fix[0] for fix, fits in zip(fixes, made, strict=True) if fits}
+        for number, finding, _ in fixes:
+            if number not in payloads:
+                message = f"{path}: {finding.rule} isn't fixed: its fix conflicts"
+                note(f"{message} with another payload's")
+        yield edit, {id(each): each for number, each, _ in fixes if number in payloads}
 
 
 def apply_fixes(report: LintReport) -> LintReport:
     """Make the safe fixes, say so, and return what is left."""
-    fixed: set[int] = set()
-    for plan in plan_fixes(report):
-        apply_edit(plan.edit)
-        fixed.update(map(id, plan.findings))
-        names = ", ".join(dict.fromkeys(each.rule for each in plan.findings))
-        note(f"{plan.edit.path}: fixed {names}")
-        for finding in plan.left:
-            message = f"{plan.edit.path}: {finding.rule} isn't fixed: its fix conflicts"
-            note(f"{message} with another payload's")
+    fixed: dict[int, Finding] = {}
+    for edit, findings in _planned_fixes(report):
+        apply_edit(edit)
+        fixed |= findings
+        names = ", ".join(dict.fromkeys(each.rule for each in findings.values()))
+        note(f"{edit.path}: fixed {names}")
     payloads = (
         replace(
             each, findings=tuple(one for one in each.findings if id(one) not in fixed)
@@ -127,4 +115,4 @@ def apply_fixes(report: LintReport) -> LintReport:
 
 def fixes_diff(report: LintReport) -> str:
     """Return the safe fixes as a unified diff."""
-    return "".join(plan.edit.diff() for plan in plan_fixes(report))
+    return "".join(edit.diff() for edit, _ in _planned_fixes(report))

@@ -120,15 +120,7 @@ def find_policy(path: Path, project_dir: Path | None) -> Path | None:
 
     :raises AdvisorError: if there is no project where one is named, or several files.
     """
-    folder, beside = None, _folder(path)
-    # Whose the folder is takes opening a built snap.
-    if project_dir is not None or (
-        beside.is_dir()
-        and not beside.samefile(Path())
-        and (find_policy_file(beside) or ignored_policy_files(beside))
-    ):
-        folder = find_project_folder(path, project_dir)
-    for each in (folder, Path()):
+    for each in (find_project_folder(path, project_dir), Path()):
         if each is not None:
             for file in ignored_policy_files(each):
                 _warn_of_ignored(file)
