@@ -25,6 +25,8 @@ IMPORT_DIR = Path(__file__).resolve().parent
 MODE_VARIABLE = "SNAPCRAFT_COMPRESSION_ADVISOR_MODE"
 POLICY_FILE_NAMES = ("compression-advisor.yaml", "compression-advisor.yml")
 POLICY_FOLDERS = ("", "snap", "build-aux/snap")
+"""Folders below the project's that have a settings file: its own, and those that may
+have snapcraft.yaml."""
 RESOLUTION = (
     "Repair or reinstall the advisor, or choose a mode other than 'enforce' "
     f"({MODE_VARIABLE}=advise for one run)."

@@ -30,13 +30,13 @@ ROOM_LINES = {
     "capture": 6_260,
     "report": 5_300,
     "fleet": 2_300,
-    "cli": 3_435,
-    "host": 1_825,
+    "cli": 3_410,
+    "host": 1_790,
 }
 """Of the package's rooms, without those inside that have a limit of their own."""
 
 TREES = {
-    PACKAGE: (48_540, 248),
+    PACKAGE: (48_480, 248),
     "tests": (41_155, 190),
     "study": (11_300, 63),
     "benchmarks": (2_350, 16),

@@ -17,8 +17,7 @@ from ..settings.load import (
     POLICY_FILE_NAME,
     LoadedSettings,
     load_settings,
-    overlay,
-    setting,
+    settings_of,
 )
 from ..settings.parts import LAUNCH_TIMEOUT_S, Option, Recording
 from ..settings.quantities import SECONDS, event_text
@@ -71,20 +70,16 @@ def given_settings(parsed_args: argparse.Namespace) -> Settings:
 
     :raises UsageError: if the value of one is broken, or a rule doesn't exist.
     """
-    settings = Settings()
+    values = []
     for key, option in _OPTIONS.items():
         flag = option.usage.split()[0]
         value = getattr(parsed_args, flag.strip("-").replace("-", "_"), None)
         if key in ("select", "ignore"):
             value = [each.strip() for text in value or () for each in text.split(",")]
-        if value in (None, []):
-            continue
-        try:
-            made = setting(key.replace("_", "-"), value, label=f"argument {flag}")
-            settings = overlay(settings, made)
-        except BadDataError as error:
-            raise UsageError(str(error), resolution="Correct it.") from error
+        if value not in (None, []):
+            values.append((f"argument {flag}", key.replace("_", "-"), value))
     try:
+        settings = settings_of(values)
         _check_rules((*settings.select, *settings.ignore), where="--select, --ignore")
     except BadDataError as error:  # an argument, not data
         raise UsageError(str(error), resolution=error.resolution) from error

@@ -21,6 +21,8 @@ from pydantic_core import ErrorDetails
 from ruamel.yaml import YAML
 from ruamel.yaml.nodes import MappingNode, Node, SequenceNode
 
+from snapcraft_compression_advisor_plugin import POLICY_FILE_NAMES, POLICY_FOLDERS
+
 from ..core.documents import DocumentKind, describe_problem
 from ..core.errors import BadDataError, UsageError
 from ..core.units import KIB
@@ -33,11 +35,7 @@ from .settings import Settings, contradictions
 if TYPE_CHECKING:
     from ..launch.profile import LaunchProfile
 
-POLICY_FILE_NAME = "compression-advisor.yaml"
-POLICY_FILE_NAMES = (POLICY_FILE_NAME, "compression-advisor.yml")
-POLICY_FOLDERS = ("", "snap", "build-aux/snap")
-"""Folders below the project's that have a policy file: its own, and those that may
-have snapcraft.yaml."""
+POLICY_FILE_NAME = POLICY_FILE_NAMES[0]
 POLICY_PLACES = (
     f"settings are read from {POLICY_FILE_NAME} in the project's directory or beside "
     "its snapcraft.yaml"
@@ -132,15 +130,14 @@ def parse_settings(
         return Settings.model_validate(document, context=folder)
     except pydantic.ValidationError as error:
         root = YAML(typ="safe", pure=True).compose(content)
-        items = error.errors(include_url=False)
-        lines = [_line(root, each["loc"]) for each in items]
-        shown = POLICY.error(where, describe_setting(items[0]), line=lines[0])
         problems = [
-            f"{where}:{line}: {describe_setting(each)}"
-            for line, each in zip(lines, items, strict=True)
+            f"{where}:{_line(root, each['loc'])}: {describe_setting(each)}"
+            for each in error.errors(include_url=False)
         ]
-        shown.details = "\n".join(problems) if len(problems) > 1 else None
-        raise shown from error
+        details = "\n".join(problems) if len(problems) > 1 else None
+        raise BadDataError(
+            problems[0], details=details, resolution=POLICY.resolution
+        ) from error
 
 
 def _line(root: Node, loc: Sequence[int | str]) -> int:
@@ -258,10 +255,9 @@ def load_settings(
         from ..launch.profile import read_profile
 
         profiles = tuple(read_profile(Path(each)) for each in settings.launch_profile)
-    is_of_file = file is not None and "apps" not in set_above
     return LoadedSettings(
         settings=settings,
-        policy_path=str(file) if is_of_file else None,
+        policy_path=str(file) if file and "apps" not in set_above else None,
         devices=devices,
         profiles=profiles,
     )
@@ -313,12 +309,12 @@ def part_settings(
     :raises BadDataError: if one is broken.
     """
     prefix = f"{PLUGIN}-"
-    settings = (
-        setting(key.removeprefix(prefix), value, label=f"{key}{of}", folder=folder)
+    values = (
+        (f"{key}{of}", key.removeprefix(prefix), value)
         for key, value in properties.items()
         if key.startswith(prefix) and value is not None
     )
-    return reduce(overlay, settings, Settings())
+    return settings_of(values, folder=folder)
 
 
 def plugin_settings(
@@ -333,10 +329,9 @@ def plugin_settings(
     if len(ours) > 1:
         message = f"Parts {' and '.join(ours)} all have the plugin {PLUGIN!r}"
         raise BadDataError(message, resolution="Keep the settings in one of them.")
-    if not ours:
-        return Settings()
-    (name,) = ours
-    return part_settings(parts[name], f" of part {name}", folder=folder)
+    for name in ours:
+        return part_settings(parts[name], f" of part {name}", folder=folder)
+    return Settings()
 
 
 def environment_settings(environment: Mapping[str, str], *, folder: Path) -> Settings:
@@ -347,31 +342,36 @@ def environment_settings(environment: Mapping[str, str], *, folder: Path) -> Set
     :param folder: that files are relative to.
     :raises BadDataError: if one is broken or unknown.
     """
-    settings = Settings()
-    for variable, text in sorted(environment.items()):
-        if not variable.startswith(ENVIRONMENT_PREFIX) or not text:
-            continue
-        if variable != INSTANCE_PATH_VARIABLE:
-            key = variable.removeprefix(ENVIRONMENT_PREFIX).lower().replace("_", "-")
-            value = POLICY.load_yaml(text.encode(), where=variable)
-            made = setting(key, value, label=variable, folder=folder)
-            settings = overlay(settings, made)
-    return settings
+    values = (
+        (
+            variable,
+            variable.removeprefix(ENVIRONMENT_PREFIX).lower().replace("_", "-"),
+            POLICY.load_yaml(text.encode(), where=variable),
+        )
+        for variable, text in sorted(environment.items())
+        if variable.startswith(ENVIRONMENT_PREFIX) and text
+        if variable != INSTANCE_PATH_VARIABLE
+    )
+    return settings_of(values, folder=folder)
 
 
-def setting(
-    key: str, value: object, *, label: str, folder: Path | None = None
+def settings_of(
+    values: Iterable[tuple[str, str, object]], *, folder: Path | None = None
 ) -> Settings:
-    """Return the settings that a single one makes.
+    """Return the settings that are made one by one.
 
-    :param label: what errors call it.
+    :param values: what errors call each, its name and its value.
     :param folder: that files are relative to; that of the process by default.
     :raises BadDataError: if there is no such setting, or its value is broken.
     """
-    try:
-        return Settings.model_validate({key: value}, context=folder)
-    except pydantic.ValidationError as error:
-        problem = describe_setting(error.errors(include_url=False)[0])
-        message = f"{label}: {problem.removeprefix(f'{key}: ')}"
-        resolution = f"Correct it. There are: {', '.join(SETTINGS)}."
-        raise BadDataError(message, resolution=resolution) from error
+    settings = Settings()
+    for label, key, value in values:
+        try:
+            made = Settings.model_validate({key: value}, context=folder)
+        except pydantic.ValidationError as error:
+            problem = describe_setting(error.errors(include_url=False)[0])
+            message = f"{label}: {problem.removeprefix(f'{key}: ')}"
+            known = "" if key in SETTINGS else f" There are: {', '.join(SETTINGS)}."
+            raise BadDataError(message, resolution=f"Correct it.{known}") from error
+        settings = overlay(settings, made)
+    return settings

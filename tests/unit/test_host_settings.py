@@ -17,14 +17,12 @@ from snapcraft_compression_advisor.host.project import (
 from snapcraft_compression_advisor.project.project_file import PROJECT_FILES
 from snapcraft_compression_advisor.settings.load import (
     ENVIRONMENT_PREFIX,
-    POLICY_FILE_NAMES,
-    POLICY_FOLDERS,
     SETTINGS,
     LoadedSettings,
     ignored_policy_files,
     overlay,
     parse_settings,
-    setting,
+    settings_of,
 )
 from trees import fill
 
@@ -128,7 +126,7 @@ def test_a_broken_property_is_named_with_its_part(tmp_path: Path) -> None:
 def test_a_setting_has_one_name(name: str) -> None:
     assert f"compression-advisor-{name}" in AdvisorPluginProperties.model_properties()
     with pytest.raises(BadDataError, match="NAME: ") as raised:
-        setting(name, object(), label="NAME")
+        settings_of([("NAME", name, object())])
     assert "unknown key" not in str(raised.value)
 
 
@@ -272,7 +270,5 @@ def test_what_two_sources_ignore_adds_up() -> None:
 def test_the_last_resort_looks_where_the_settings_are() -> None:
     # It imports nothing that may be damaged, so it has names of its own.
     assert f"{ENVIRONMENT_PREFIX}MODE" == plugin.MODE_VARIABLE
-    assert plugin.POLICY_FILE_NAMES == POLICY_FILE_NAMES
-    assert plugin.POLICY_FOLDERS == POLICY_FOLDERS
     folders = {str(Path(name).parent) for name in PROJECT_FILES}
-    assert {folder or "." for folder in POLICY_FOLDERS} == folders
+    assert {folder or "." for folder in plugin.POLICY_FOLDERS} == folders
