@@ -15,9 +15,8 @@ from snapcraft_compression_advisor.analysis import Analysis
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.launch.launch_set import LaunchFile
 from snapcraft_compression_advisor.launches import LaunchAnalysis
-from snapcraft_compression_advisor.lint.components import ComponentSizes
 from snapcraft_compression_advisor.lint.finding import Finding, Fix
-from snapcraft_compression_advisor.lint.rule import Context, Rule
+from snapcraft_compression_advisor.lint.rule import ComponentSizes, Context, Rule
 from snapcraft_compression_advisor.payload.caches import CacheFault
 from snapcraft_compression_advisor.payload.layout import make_layout
 from snapcraft_compression_advisor.payload.linkage import Unresolved

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ..advice.judging import SNAPCRAFT_DEFAULT
-from ..analysis import Analysis, analyse, analysis_request, check_apps
+from ..analysis import Analysis, Request, analyse, analysis_request, check_apps
 from ..core.errors import ToolError
 from ..diff.figures import BaselineBuild, BaselineDelta, figures_of
 from ..launches import Surroundings
-from ..payload.source import Payload
+from ..payload.source import DirectoryPayload, Payload
 from ..payload.survey import take_survey
 from ..preflight.packing import look_at_packing
 from ..project.project_file import ProjectFile
@@ -18,13 +19,14 @@ from ..settings.load import LoadedSettings
 from ..squashfs.mksquashfs import mksquashfs_version
 from ..trial.result import Progress
 from .baseline import Baseline, same_build
-from .components import component_sizes
 from .finding import Finding, LintedPayload, Location
-from .rule import Context
+from .rule import ComponentSizes, Context
 from .rules import ALL_RULES
-from .rules.declared import component_key
+from .rules.declared import component_key, doubtful_components
 from .rules.regressions import DELTA_RULES
 from .run import Selection, coverage, make_selection, run_rules
+
+_COMPONENT_NAME = re.compile("[a-z0-9-]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,22 +126,34 @@ def check_rules(
     :param folder: that snapcraft works in, where ``prime`` is.
     :raises AdvisorError: if components' files can't be read.
     """
-    project = context.project
     selection = _selection(context)
-    if project is not None and selection.wants(component_key.id):
-        sizes = component_sizes(
-            folder,
-            project,
-            devices=context.analysis.devices,
-            read={
-                name
-                for name in context.settings.components
-                if context.settings.read_of(name) == "all"
-            },
-            progress=progress,
-        )
+    if selection.wants(component_key.id):
+        sizes = _component_sizes(context, folder, progress)
         context = replace(context, component_sizes=sizes)
     return run_rules(context, ALL_RULES, selection)
+
+
+def _component_sizes(
+    context: Context, folder: Path, progress: Progress
+) -> dict[str, ComponentSizes]:
+    """Return the sizes of components whose codec is in doubt, if they are here."""
+    found: dict[str, ComponentSizes] = {}
+    project, settings = context.project, context.settings
+    for name in doubtful_components(project, settings) if project else ():
+        files = folder / "partitions/component" / name / "prime"
+        if _COMPONENT_NAME.fullmatch(name) and files.is_dir():
+            payload = DirectoryPayload(files, component=name)
+            request = Request(devices=context.analysis.devices)
+            analysis = analyse(payload, request, progress=progress)
+            added = analysis.trial.lzo_less_xz_bytes
+            xz_bytes = analysis.trial.codecs["xz"].image_bytes
+            if xz_bytes is not None and added is not None:
+                found[name] = ComponentSizes(
+                    xz_bytes=xz_bytes,
+                    lzo_less_xz_bytes=added,
+                    whole=analysis.launches[0],
+                )
+    return found
 
 
 def _packer() -> str | None:

@@ -15,6 +15,7 @@ from .finding import Evidence, Finding, Fix, Gain, Location, Origin, Severity
 if TYPE_CHECKING:  # the texts of rules are shown without an analysis
     from ..analysis import Analysis
     from ..diff.figures import BaselineBuild, BaselineDelta
+    from ..launches import LaunchAnalysis
     from ..payload.inventory import Inventory
     from ..payload.snap_yaml import SnapMetadata
     from ..payload.survey import Survey
@@ -23,7 +24,18 @@ if TYPE_CHECKING:  # the texts of rules are shown without an analysis
     from ..project.project_file import ProjectFile
     from ..refresh.delta import DeltaFormat
     from ..settings.settings import Settings
-    from .components import ComponentSizes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComponentSizes:
+    """Size of a component's image, and what a program waits for that reads all of it.
+
+    :param lzo_less_xz_bytes: what lzo adds to that size.
+    """
+
+    xz_bytes: Interval
+    lzo_less_xz_bytes: Interval
+    whole: LaunchAnalysis
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,14 +39,13 @@ from snapcraft_compression_advisor.diff.figures import (
     launch_changes,
 )
 from snapcraft_compression_advisor.lint.baseline import Baseline, judge
-from snapcraft_compression_advisor.lint.components import ComponentSizes
 from snapcraft_compression_advisor.lint.finding import (
     Finding,
     LintedPayload,
     LintReport,
     Location,
 )
-from snapcraft_compression_advisor.lint.rule import Context
+from snapcraft_compression_advisor.lint.rule import ComponentSizes, Context
 from snapcraft_compression_advisor.lint.rules import ALL_RULES
 from snapcraft_compression_advisor.lint.run import Selection, run_rules
 from snapcraft_compression_advisor.payload.caches import CacheFault
@@ -338,6 +337,7 @@ def _contexts() -> Iterator[tuple[str, Context]]:
     sizes = ComponentSizes(
         xz_bytes=Interval.exactly(10.0 * MB),
         lzo_less_xz_bytes=Interval.exactly(3.0 * MB),
+        whole=make_analysis().launches[0],
     )
     large = make_context(
         declared="lzo",

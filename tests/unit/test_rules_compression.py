@@ -19,8 +19,7 @@ from lint_contexts import (
 )
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.launch.launch_set import BlindSpot, GuessBasis
-from snapcraft_compression_advisor.lint.components import ComponentSizes
-from snapcraft_compression_advisor.lint.rule import Rule
+from snapcraft_compression_advisor.lint.rule import ComponentSizes, Rule
 from snapcraft_compression_advisor.lint.rules.compression import (
     lzo_gains_nothing,
     lzo_would_gain,

@@ -13,6 +13,7 @@ from ...payload.snap_yaml import COMPONENT_TYPE
 from ...project.edit import safe_edit
 from ..finding import Evidence, Finding, Fix, Location, declared, estimated, measured
 from ..rule import (
+    ComponentSizes,
     Context,
     Rule,
     compression_place,
@@ -23,7 +24,8 @@ from ..rule import (
 from .compression import compression_fix, say_reader
 
 if TYPE_CHECKING:
-    from ..components import ComponentSizes
+    from ...project.project_file import ProjectFile
+    from ...settings.settings import Settings
 
 _NEGLIGIBLE = Policy().negligible_growth
 
@@ -56,15 +58,22 @@ def key_implicit(rule: Rule, context: Context) -> Iterator[Finding]:
     )
 
 
+def doubtful_components(project: ProjectFile, settings: Settings) -> Iterator[str]:
+    """Yield those that inherit lzo, though not all is read, or xz, though all is."""
+    for name in project.inheriting:
+        if (project.effective == "lzo") is not (settings.read_of(name) == "all"):
+            yield name
+
+
 @Rule(id="SCA104", severity="warning")
 def component_key(rule: Rule, context: Context) -> Iterator[Finding]:
     """Yield a finding for each component whose codec, inherited, is unsuitable."""
     project = context.project
-    for name in project.inheriting if project else ():
+    if project is None:
+        return
+    for name in doubtful_components(project, context.settings):
         read = context.settings.read_of(name)
         sizes = context.component_sizes.get(name)
-        if project is None or (project.effective == "lzo") is (read == "all"):
-            continue
         if project.effective == "lzo":
             small = sizes is not None and _growth(sizes).high <= _NEGLIGIBLE
             doubt = sizes is None or _growth(sizes).low <= _NEGLIGIBLE
@@ -99,9 +108,7 @@ def component_key(rule: Rule, context: Context) -> Iterator[Finding]:
 
 def _least_saving(sizes: ComponentSizes | None) -> Interval | None:
     """Return lzo's least saving for a program that reads all of a component."""
-    if sizes is None or sizes.whole is None:
-        return None
-    savings = (each.seconds for each in sizes.whole.savings())
+    savings = (each.seconds for each in sizes.whole.savings()) if sizes else ()
     return min(savings, key=lambda each: each.low, default=None)
 
 
@@ -123,8 +130,7 @@ def _what_it_costs(
 
 def _reads(sizes: ComponentSizes) -> str:
     """Return the seconds to read all of a component on the first device."""
-    estimates = sizes.whole.estimates if sizes.whole else {}
-    for device, by_codec in estimates.items():
+    for device, by_codec in sizes.whole.estimates.items():
         times = [
             f"{seconds_text(by_codec[codec].added_s)} with {codec}"
             for codec in SHIPPABLE
