@@ -143,10 +143,10 @@ class ElfLinkage:
     """
 
     machine: tuple[int, str]
-    interpreter: str | None
-    needed: tuple[str, ...]
-    rpath: tuple[str, ...]
-    runpath: tuple[str, ...]
+    interpreter: str | None = None
+    needed: tuple[str, ...] = ()
+    rpath: tuple[str, ...] = ()
+    runpath: tuple[str, ...] = ()
     soname: str | None = None
 
 
@@ -347,26 +347,18 @@ class Elf:
                 return offset + address - start
         return None
 
-    def _loaded_offset(self, address: int) -> int:
-        start = self.offset_of(address)
-        if start is None:
-            message = f"no segment is loaded at address {address:#x}"
-            raise BrokenElfError(message)
-        return start
-
     def _dynamic_strings(self) -> Iterator[tuple[int, str]]:
         tags = [*self.dynamic_tags()]
-        table = next((value for tag, value in tags if tag == _DT_STRTAB), None)
         named = [(tag, value) for tag, value in tags if tag in _STRINGS]
         if not named:
             return
         if len(named) > MAX_STRINGS:
             message = f"it names {len(named)} libraries and search paths"
             raise BrokenElfError(message)
-        if table is None:
+        start = self.offset_of(dict(tags).get(_DT_STRTAB, -1))
+        if start is None:
             message = "its dynamic segment has no string table"
             raise BrokenElfError(message)
-        start = self._loaded_offset(table)
         for tag, value in named:
             yield tag, self._string(start + value)
 
