@@ -14,7 +14,7 @@ ROOM_LINES = {
     "core": 1_255,
     "codecs": 920,
     "squashfs": 1_570,
-    "payload": 3_995,
+    "payload": 3_985,
     "trial": 1_860,
     "devices": 905,
     "launch": 1_380,
@@ -36,7 +36,7 @@ ROOM_LINES = {
 """Of the package's rooms, without those inside that have a limit of their own."""
 
 TREES = {
-    PACKAGE: (48_425, 247),
+    PACKAGE: (48_410, 247),
     "tests": (41_155, 190),
     "study": (11_300, 63),
     "benchmarks": (2_350, 16),

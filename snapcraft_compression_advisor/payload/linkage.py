@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from ..squashfs.entry import EntryKind
 from .elf import TRIPLETS, BrokenElfError, ElfLinkage, elf_of
 from .inventory import Entry, PathResolver
-from .source import Payload, is_far
+from .source import Payload
 
 MOST_FAR_FILES = 100
 """Of a snap in a store, as many files are asked what they need: of a desktop
@@ -117,7 +117,7 @@ class LibraryFinder:
         self._elsewhere = elsewhere
         self._linkages: dict[str, ElfLinkage | None] = {}
         self._found: dict[object, tuple[Entry, ElfLinkage] | str] = {}
-        self._most = MOST_FAR_FILES if is_far(payload) else None
+        self._most = MOST_FAR_FILES if payload.is_far else None
         self.unread: dict[str, None] = {}
 
     def linkage(self, entry: Entry) -> ElfLinkage | None:
@@ -205,13 +205,7 @@ class LibraryFinder:
                 supplier = "unreadable"
                 continue
             if entry.path in self.unread:  # by its name, the right one
-                linkage = ElfLinkage(
-                    machine=machine,
-                    interpreter=None,
-                    needed=(),
-                    rpath=(),
-                    runpath=(),
-                )
+                linkage = ElfLinkage(machine=machine)
             if linkage is not None and linkage.machine == machine:
                 return entry, linkage
         return supplier or self._elsewhere

@@ -14,7 +14,7 @@ from ..squashfs.entry import EntryKind
 from .elf import ET_DYN, ET_EXEC, PT_LOAD, SHF_ALLOC, BrokenElfError, Elf, elf_of
 from .inventory import Entry
 from .references import referrer
-from .source import Payload, is_far
+from .source import Payload
 
 NeedlessKind = Literal[
     "debug-symbols",
@@ -194,7 +194,7 @@ def unstripped_files(payload: Payload) -> Iterator[NeedlessFile]:
         (entry for entry in payload.inventory.files() if _may_be_elf(entry)),
         key=lambda entry: (-entry.size_bytes, entry.path),
     )
-    most = MOST_FAR_FILES if is_far(payload) else MOST_FILES
+    most = MOST_FAR_FILES if payload.is_far else MOST_FILES
     for entry in candidates[:most]:
         try:
             elf = elf_of(payload, entry)

@@ -12,7 +12,7 @@ from .elf import ELF_MAGIC
 from .inventory import Entry, PathResolver
 from .linkage import LIBRARY_DIRECTORIES, LIBRARY_PATH
 from .snap_yaml import SnapMetadata
-from .source import Payload, is_far
+from .source import Payload
 from .stack import place_of
 
 TEXT_MAX_BYTES = 64 * KIB
@@ -150,7 +150,7 @@ def _paths(text: str, snap_name: str) -> Iterator[str]:
 
 def _texts(payload: Payload) -> Iterator[tuple[Entry, str]]:
     """Yield scripts and settings with their texts."""
-    if is_far(payload):
+    if payload.is_far:
         return
     left = MOST_TEXTS
     for entry in payload.inventory.files():

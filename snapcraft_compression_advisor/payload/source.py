@@ -62,6 +62,10 @@ class Payload(Protocol):
         """Whether it is a prime directory or a built image."""
 
     @property
+    def is_far(self) -> bool:
+        """Whether it is in a store, so that bytes are dear; of a stack, the app's."""
+
+    @property
     def inventory(self) -> Inventory:
         """All of its entries."""
 
@@ -89,6 +93,7 @@ class DirectoryPayload:
     """
 
     kind: PayloadKind = "prime"
+    is_far = False
     packed_with = None
 
     def __init__(self, path: Path, *, component: str | None = None) -> None:
@@ -137,6 +142,7 @@ class SnapPayload:
     def __init__(self, path: Path, image: Image, state: str | None = None) -> None:
         self.path = path
         self.image = image
+        self.is_far = image.is_far
         self.state = state
         self.entries: Sequence[ImageEntry] = tuple(image.walk())
         self.inventory = list_image(self.entries)
@@ -147,11 +153,6 @@ class SnapPayload:
             entry.path: entry for entry in self.entries if entry.kind is EntryKind.FILE
         }
         self.snap = _read_metadata(self)
-
-    @property
-    def is_far(self) -> bool:
-        """Whether its image is in a store, so that bytes are dear."""
-        return self.image.is_far
 
     @property
     def packed_with(self) -> str:
@@ -181,11 +182,6 @@ class SnapPayload:
     def stored_blocks(self, path: str) -> FileBlocks | None:
         """Return where a file's data blocks are, if it has any."""
         return self._files[path].blocks
-
-
-def is_far(payload: Payload) -> bool:
-    """Return whether a payload, or the app's of a stack, is read from a store."""
-    return bool(getattr(payload, "is_far", False))
 
 
 def check_packed_size(payload: Payload) -> None:

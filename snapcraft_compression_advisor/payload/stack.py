@@ -12,7 +12,7 @@ from typing import Literal
 from ..core.errors import UsageError
 from .inventory import MAX_LINKS, Entry, Inventory, Location, PathResolver
 from .snap_yaml import Plug, SnapMetadata
-from .source import Payload, PayloadKind, is_far
+from .source import Payload, PayloadKind
 
 Role = Literal["app", "base", "content", "snapd"]
 """What a mount is to a launch."""
@@ -74,7 +74,7 @@ class StackedPayload:
         self.path: Path = self.app.path
         self.kind: PayloadKind = self.app.kind
         self.snap: SnapMetadata = self.app.snap
-        self.is_far = is_far(self.app)
+        self.is_far = self.app.is_far
         self.packed_with: str | None = self.app.packed_with
         self._origins: dict[str, int] = {}
         self.inventory = Inventory.of(self._merged())

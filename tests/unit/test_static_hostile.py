@@ -276,7 +276,7 @@ def test_of_a_far_snap_few_libraries_are_asked_what_they_need(
     files["bin/hello"] = make_elf(needed=needed)
     files["lib/libc.so.1"] = make_elf(needed=["libd.so.1"])
     assert blind_spots(files, "bin/hello") == ()
-    monkeypatch.setattr(linkage, "is_far", lambda _: True)
+    monkeypatch.setattr(MemoryPayload, "is_far", True)
     candidates = guessed(files, "bin/hello")
     (spot,) = candidates.blind_spots
     assert (spot.reason, spot.what) == ("limit-reached", "libraries")

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from ...codecs.codec import DATA_BLOCK_BYTES
 from ...payload.inventory import block_count
-from ...payload.source import is_far
 from ..launch_set import (
     WAITED_SHARE,
     GuessBasis,
@@ -220,7 +219,7 @@ def keys_of(payload: Payload, candidate: Candidate) -> FileKeys:
     entry = candidate.entry
     program = candidate.role == "program" or candidate.way.endswith("-extension")
     is_elf = not is_data(entry.path)
-    if is_far(payload):  # a look at each file would take a data block
+    if payload.is_far:  # a look at each file would take a data block
         is_elf = is_elf and (entry.executable or ".so" in entry.path)
     parts = parts_of(payload, entry, program=program) if is_elf else None
     return block_keys(candidate, parts, block_count(entry.size_bytes))
