@@ -12,10 +12,10 @@ import zipfile
 import zlib
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from io import BufferedIOBase, BytesIO
+from io import BytesIO
 from typing import Literal
 
 import numpy as np
@@ -48,6 +48,8 @@ _ELF = b"\x7fELF"
 UNPACKED_LIMIT_BYTES = 64 * MIB
 """What one compressed stream may hold; larger ones aren't compared."""
 _MOST_MEMBERS = 100_000
+_COMPRESSED = {b"\x1f\x8b": gzip, b"BZh": bz2, b"\xfd7zXZ\x00": lzma}
+"""Modules that open what begins so."""
 _BROKEN = (
     *(OSError, EOFError, ValueError, KeyError, NotImplementedError, struct.error),
     *(zipfile.BadZipFile, zlib.error, lzma.LZMAError),
@@ -228,17 +230,13 @@ def _kind(path: str, before: bytes, now: bytes) -> ChangeKind:
     archive = archive_members(now)
     if archive is not None and archive_members(before) == archive:
         return "recompressed"
-    if len(before) == len(now) and _differing(before, now) <= _TIMESTAMP_BYTES:
-        return "timestamp"
+    if len(before) == len(now):
+        left, right = (np.frombuffer(each, dtype=np.uint8) for each in (before, now))
+        if np.count_nonzero(left != right) <= _TIMESTAMP_BYTES:
+            return "timestamp"
     if archive is not None:
         return "archive"
     return "rebuilt" if now.startswith(_ELF) else "changed"
-
-
-def _differing(one: bytes, other: bytes) -> int:
-    """Return in how many bytes two files of one length differ."""
-    left, right = (np.frombuffer(each, dtype=np.uint8) for each in (one, other))
-    return int(np.count_nonzero(left != right))
 
 
 def cache_sources(path: str) -> str | None:
@@ -264,22 +262,15 @@ def archive_members(contents: bytes) -> Mapping[str, object] | None:
                 items = archive.infolist()
             few = len(items) <= _MOST_MEMBERS
             return {i.filename: (i.CRC, i.file_size) for i in items} if few else None
-        for magic, unpack in _UNPACKERS.items():
+        for magic, module in _COMPRESSED.items():
             if contents.startswith(magic):
-                with unpack(BytesIO(contents)) as file:
+                with module.open(BytesIO(contents)) as file:
                     unpacked = file.read(UNPACKED_LIMIT_BYTES + 1)
                 if len(unpacked) <= UNPACKED_LIMIT_BYTES:
                     return {"": (zlib.crc32(unpacked), len(unpacked))}
     except _BROKEN:
         pass
     return None
-
-
-_UNPACKERS: Mapping[bytes, Callable[[BytesIO], BufferedIOBase]] = {
-    b"\x1f\x8b": lambda raw: gzip.GzipFile(fileobj=raw),
-    b"BZh": bz2.BZ2File,
-    b"\xfd7zXZ\x00": lzma.LZMAFile,
-}
 
 
 def pair_files(old: Mapping[str, int], new: Mapping[str, int]) -> dict[str, str]:

@@ -75,13 +75,17 @@ class DeltaMaker:
     ) -> dict[DeltaFormat, DeltaSize]:
         """Return the deltas between both builds, packed with a codec.
 
-        A format that snapd would refuse for it is left out: see :func:`refusal`.
+        snapd makes no snap-aware delta of an image with compressor options, which it
+        can't tell mksquashfs about (``newDeltaHeaderFromSnap``).
 
         :param images: both, if they were packed with it for this.
         """
         _, new = images or (self._old, self._new)
+        options = CODECS[codec].default_options if codec in CODECS else None
+        if isinstance(new, SnapPayload) and new.packed_with == codec:
+            options = new.image.compressor_options
         found = {PLAIN: self.plain(codec, images)}
-        if refusal(new, codec) is None:
+        if options is None:
             found[SNAP_AWARE] = self.snap_aware
         return found
 
@@ -168,30 +172,27 @@ class DeltaMaker:
         return DeltaSize(size_bytes=size, files=files)
 
     def _rate(self, changed: Sequence[_Block], codec: str) -> float:
-        """Return the bytes of a delta per byte of the blocks that changed."""
+        """Return the bytes of a delta per byte of the blocks that changed.
+
+        Some of them are compressed, and what the old build has about their places.
+        """
         step = max(1.0, sum(block.length for block in changed) / DRAWN_BYTES)
         drawn = [changed[int(at * step)] for at in range(int(len(changed) / step) or 1)]
-        return self._packed_delta(drawn, codec) / sum(each.length for each in drawn)
-
-    def _packed_delta(self, blocks: Sequence[_Block], codec: str) -> int:
-        """Return the size of the delta that some blocks make, compressed.
-
-        It is made from what the old build has about their places.
-        """
         pairs = pair_files(file_lengths(self._old), file_lengths(self._new))
         places = dict.fromkeys(
             (pairs[block.path], number)
-            for block in blocks
+            for block in drawn
             if block.path in pairs
             for number in range(max(0, block.number - 1), block.number + 2)
         )
         before = (_contents(self._old, *place) for place in places)
-        now = (_contents(self._new, each.path, each.number) for each in blocks)
+        now = (_contents(self._new, each.path, each.number) for each in drawn)
         with scratch_directory() as scratch:
             old, new = scratch / "old", scratch / "new"
             _write_packed(old, codec, (each for each in before if each))
             _write_packed(new, codec, now)
-            return make_plain_delta(old, new, scratch / "delta")
+            delta_bytes = make_plain_delta(old, new, scratch / "delta")
+        return delta_bytes / sum(each.length for each in drawn)
 
 
 def _write_packed(target: Path, codec: str, contents: Iterable[bytes]) -> None:
@@ -246,17 +247,3 @@ def check_names(old: Payload, new: Payload) -> None:
             f"{old.snap.name!r}, {str(new.path)!r} is {new.snap.name!r}"
         )
         raise BadDataError(message, resolution="Specify two builds of the same snap.")
-
-
-def refusal(new: Payload, codec: str) -> str | None:
-    """Return why snapd makes no snap-aware delta to a build; None if it makes one.
-
-    It can't tell mksquashfs about compressor options (``newDeltaHeaderFromSnap``).
-    """
-    if isinstance(new, SnapPayload) and new.packed_with == codec:
-        refused = new.image.compressor_options is not None
-    else:
-        refused = codec in CODECS and CODECS[codec].default_options is not None
-    if not refused:
-        return None
-    return f"images with {codec} and compressor options have no snap-aware delta"

@@ -16,7 +16,7 @@ from ..trial.result import Progress, TrialResult
 from ..trial.sampled import run_sampled_trial
 from .changes import FileChange, find_changes
 from .delta import PLAIN, SNAP_AWARE, Choice, DeltaFormat, DeltaSize, choices
-from .estimate import Builds, DeltaMaker, refusal
+from .estimate import Builds, DeltaMaker
 from .xdelta3 import Rebuild, rebuild
 
 _SAME = "Both builds are the same: a device that has the old one downloads nothing"
@@ -29,7 +29,6 @@ class CodecRefresh:
 
     :param full_bytes: size of the new image.
     :param deltas: by format, without one that snapd refuses.
-    :param refusal: why there is no snap-aware delta.
     :param what_if: whether either build isn't packed with this codec.
     :param rebuild: whether the snap-aware delta gives the new image again; ``None``
         if that wasn't tried.
@@ -38,9 +37,17 @@ class CodecRefresh:
     codec: str
     full_bytes: Interval
     deltas: Mapping[DeltaFormat, DeltaSize]
-    refusal: str | None
     what_if: bool
     rebuild: Rebuild | None = None
+
+    @property
+    def refusal(self) -> str | None:
+        """Why there is no snap-aware delta."""
+        if SNAP_AWARE in self.deltas:
+            return None
+        return (
+            f"images with {self.codec} and compressor options have no snap-aware delta"
+        )
 
     @property
     def choices(self) -> Sequence[Choice]:
@@ -104,7 +111,6 @@ def compare_refresh(  # noqa: PLR0913 # keywords, but for the first three
                 codec=codec,
                 full_bytes=_full_bytes(builds[1], codec, trial),
                 deltas=deltas,
-                refusal=refusal(builds[1], codec),
                 what_if=(old.packed_with, new.packed_with) != (codec, codec),
                 rebuild=rebuilt,
             )

@@ -146,7 +146,7 @@ def _listing(payload: Payload) -> tuple[list[str], list[Entry]]:
     firsts: dict[int, str] = {}
     start = 0
     # In the order of an image: directories by name.
-    for path in sorted(entries, key=_path_key):
+    for path in sorted(entries, key=lambda path: os.fsencode(path).split(b"/")):
         entry = entries[path]
         first = firsts.setdefault(entry.identity, path)
         if entry.kind is EntryKind.FILE and first != path:
@@ -162,10 +162,6 @@ def _listing(payload: Payload) -> tuple[list[str], list[Entry]]:
             line += f" {entry.link_target}"
         lines.append(line)
     return [*lines, "#", "# START OF DATA - DO NOT MODIFY", "#", ""], files
-
-
-def _path_key(path: str) -> list[bytes]:
-    return path.encode("utf-8", "surrogateescape").split(b"/")
 
 
 def make_plain_delta(old: Path, new: Path, delta: Path) -> int:

@@ -165,7 +165,6 @@ def codec(name: str, full: float, plain: float, aware: float) -> CodecRefresh:
             each: DeltaSize(size_bytes=Interval.exactly(size * MB))
             for each, size in sizes.items()
         },
-        refusal=None,
         what_if=False,
     )
 

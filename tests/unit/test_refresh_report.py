@@ -183,7 +183,6 @@ def make_codec(codec: str, *, what_if: bool) -> CodecRefresh:
         codec=codec,
         full_bytes=replace(Interval.exactly(8e6), low=7e6 if what_if else 8e6),
         deltas={PLAIN: SIZE, SNAP_AWARE: SIZE},
-        refusal=None,
         what_if=what_if,
     )
 
@@ -251,12 +250,10 @@ def test_what_would_help_is_named_for_what_happened_alone(refresh: Refresh) -> N
 
 
 def test_refused_delta_says_why(refresh: Refresh) -> None:
-    refused = replace(
-        refresh.codecs["xz"], deltas={PLAIN: SIZE}, refusal="it has options"
-    )
+    refused = replace(refresh.codecs["xz"], deltas={PLAIN: SIZE})
     text = full_text(replace(refresh, codecs={"xz": refused}))
     assert "xz: snap-aware delta snapd makes none" in text
-    assert "2.0 MB (1.0\N{EN DASH}3.0 MB): it has options." in text
+    assert "2.0 MB (1.0\N{EN DASH}3.0 MB): images with xz and comp" in text
 
 
 @pytest.mark.parametrize(
