@@ -30,14 +30,14 @@ ROOM_LINES = {
     "capture": 6_260,
     "report": 5_300,
     "fleet": 2_300,
-    "cli": 3_410,
+    "cli": 3_395,
     "host": 1_790,
 }
 """Of the package's rooms, without those inside that have a limit of their own."""
 
 TREES = {
-    PACKAGE: (48_390, 247),
-    "tests": (41_150, 190),
+    PACKAGE: (48_375, 247),
+    "tests": (41_145, 190),
     "study": (11_300, 63),
     "benchmarks": (2_350, 16),
 }

@@ -132,9 +132,9 @@ def month_by_refresh(
     :param saving: that decided the advice for the new build, if there is one.
     :param image_added: what lzo adds to the new image; None if it isn't known.
     :param habits: what a user does; None if that isn't known.
-    :returns: None if no launch is known, or not both codecs were compared.
+    :returns: None if no launch is known.
     """
-    if saving is None or not {*SHIPPABLE} <= refresh.codecs.keys():
+    if saving is None:
         return None
     codecs = [refresh.codecs[name] for name in SHIPPABLE]
     used = habits or ASSUMED

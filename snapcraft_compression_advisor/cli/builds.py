@@ -8,7 +8,6 @@ from typing import ClassVar
 
 from ..advice.month import Month, month_by_refresh
 from ..analysis import Analysis, analyse, analysis_request, check_apps
-from ..codecs import CODECS, SHIPPABLE
 from ..core.terminal import emit
 from ..devices.builtin_devices import DEFAULT_NAMES
 from ..devices.device_file import choose_devices
@@ -22,7 +21,7 @@ from ..refresh.xdelta3 import check_xdelta3
 from ..report.diff import diff_json, diff_page
 from ..report.refresh import refresh_json, refresh_page
 from ..settings.load import LoadedSettings
-from .commands import REPORT, Arguments, Command, details, output_arguments
+from .commands import REPORT, Arguments, Command, output_arguments
 from .settings_options import POLICY_ARGUMENTS, given_settings, read_settings
 from .subject import find_policy, find_project
 from .write import (
@@ -32,8 +31,6 @@ from .write import (
     write_output,
     write_page,
 )
-
-COMPRESSORS = tuple(name for name in CODECS if name != "none")
 
 
 class DiffCommand(Command):
@@ -102,12 +99,6 @@ class RefreshCommand(Command):
     arguments: ClassVar[Arguments] = {
         "OLD": "the build that users have: a .snap or a prime directory",
         "NEW": "the build that comes out: a .snap or a prime directory",
-        "--codec CODEC…": details(
-            "a codec to compare, one of "
-            f"{', '.join(COMPRESSORS)}; may be repeated (default: "
-            f"{', '.join(SHIPPABLE)})",
-            choices=COMPRESSORS,
-        ),
         **POLICY_ARGUMENTS,
         "--exact": "pack both builds with each codec, and the new image again as a "
         "device does after a snap-aware delta; compare the two byte for byte",
@@ -119,18 +110,15 @@ class RefreshCommand(Command):
         """Print what a refresh downloads."""
         check_page_outputs(parsed_args)
         check_xdelta3()
-        codecs = tuple(dict.fromkeys(parsed_args.codec)) or SHIPPABLE
         with open_payload(parsed_args.old) as old, open_payload(parsed_args.new) as new:
             check_names(old, new)
             file = parsed_args.policy or find_policy(new.path, None)
             loaded = read_settings(file, given_settings(parsed_args), narrow=True)
-            wanted = {*SHIPPABLE} <= {*codecs}
-            analysis = _analysed(new, loaded) if wanted else None
+            analysis = _analysed(new, loaded)
             refresh = compare_refresh(
                 old,
                 new,
-                codecs,
-                trial=analysis.trial if analysis else None,
+                trial=analysis.trial,
                 exact=parsed_args.exact,
                 progress=emit.progress,
             )
@@ -152,10 +140,8 @@ def _analysed(new: Payload, loaded: LoadedSettings) -> Analysis:
 
 
 def _month(
-    refresh: Refresh, analysis: Analysis | None, loaded: LoadedSettings
+    refresh: Refresh, analysis: Analysis, loaded: LoadedSettings
 ) -> Month | None:
-    if analysis is None:
-        return None
     known, advice = loaded.settings.refresh, analysis.recommendation
     habits = known.to_habits() if known else None
     link = analysis.policy.link_mbit_per_s

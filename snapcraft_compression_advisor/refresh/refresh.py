@@ -7,20 +7,20 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..codecs import SHIPPABLE
 from ..core.errors import ToolError
 from ..core.scratch import scratch_directory
 from ..core.units import Interval
 from ..payload.source import Payload, SnapPayload, open_payload
 from ..trial.exact import pack_with
 from ..trial.result import Progress, TrialResult
-from ..trial.sampled import run_sampled_trial
 from .changes import FileChange, find_changes
 from .delta import PLAIN, SNAP_AWARE, Choice, DeltaFormat, DeltaSize, choices
 from .estimate import Builds, DeltaMaker
 from .xdelta3 import Rebuild, rebuild
 
 _SAME = "Both builds are the same: a device that has the old one downloads nothing"
-_OTHER_CODEC = "Choose another codec with --codec."
+_INSTALL = "Install squashfs-tools, liblzma5 and liblzo2-2."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,18 +73,17 @@ class Refresh:
     is_needed: bool = True
 
 
-def compare_refresh(  # noqa: PLR0913 # keywords, but for the first three
+def compare_refresh(
     old: Payload,
     new: Payload,
-    codecs: Sequence[str],
     *,
-    trial: TrialResult | None = None,
+    trial: TrialResult,
     exact: bool = False,
     progress: Progress,
 ) -> Refresh:
-    """Return the download of a refresh.
+    """Return the download of a refresh with each codec that may ship.
 
-    :param trial: of the new build with these codecs, if there is one.
+    :param trial: of the new build.
     :param exact: whether to pack both builds with each codec, and the new image again
         as a device does after a snap-aware delta; else sizes are estimated.
     :raises BadDataError: if the builds are of different snaps.
@@ -95,14 +94,12 @@ def compare_refresh(  # noqa: PLR0913 # keywords, but for the first three
     progress("Making deltas")
     maker = DeltaMaker(old, new)
     found = {}
-    for codec in codecs:
+    for codec in SHIPPABLE:
         with ExitStack() as until:
             builds, scratch, rebuilt = (old, new), None, None
             if exact:
                 packed = _packed(builds, codec, progress)
                 builds, scratch = until.enter_context(packed)
-            elif trial is None and new.packed_with != codec:
-                trial = run_sampled_trial(new, progress=progress)
             deltas = maker.deltas(codec, builds)
             if scratch is not None and SNAP_AWARE in deltas:
                 progress(f"Packing the new image again as a device does with {codec}")
@@ -154,19 +151,19 @@ def _packed(
                 ((_, image),) = pack_with((codec,), build, folder, progress)
             if image is None:
                 message = f"mksquashfs can't pack with {codec}"
-                raise ToolError(message, resolution=_OTHER_CODEC)
+                raise ToolError(message, resolution=_INSTALL)
             images.append(until.enter_context(open_payload(image)))
         yield (images[0], images[1]), scratch
 
 
-def _full_bytes(new: Payload, codec: str, trial: TrialResult | None) -> Interval:
+def _full_bytes(new: Payload, codec: str, trial: TrialResult) -> Interval:
     """Return the size of the new image: that of a built one is known."""
     if new.packed_with == codec:
         return Interval.exactly(new.path.stat().st_size)
-    size = trial.codecs[codec].image_bytes if trial else None
+    size = trial.codecs[codec].image_bytes
     if size is None:
         message = f"This machine can't compress with {codec}"
-        raise ToolError(message, resolution=_OTHER_CODEC)
+        raise ToolError(message, resolution=_INSTALL)
     return size
 
 

@@ -212,10 +212,8 @@ def test_delta_that_the_store_discards_is_the_whole_image() -> None:
     assert found.downloads.by_codec["xz"].mid == 100 * MB
 
 
-def test_month_needs_a_launch_and_both_codecs() -> None:
+def test_month_needs_a_launch() -> None:
     assert month_by_refresh(REFRESH, None, LZO_ADDS, None, 8.0) is None
-    one = replace(REFRESH, codecs={"xz": REFRESH.codecs["xz"]})
-    assert month_by_refresh(one, saving(0.5), LZO_ADDS, None, 8.0) is None
 
 
 def test_difference_of_two_estimates_is_that_of_their_middles() -> None:
