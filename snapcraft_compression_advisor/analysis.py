@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from .advice.evidence import ColdStart, Downloads, Evidence, Policy
-from .advice.judging import Recommendation
 from .advice.month import usual_downloads
-from .advice.recommendation import recommend
+from .advice.recommend import recommend
+from .advice.recommendation import Recommendation
 from .codecs import SHIPPABLE
 from .core.errors import BadDataError, ToolError, UsageError
 from .core.units import Interval

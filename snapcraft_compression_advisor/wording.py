@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from .advice.evidence import ColdStart, Habits, Policy, Saving
 from .advice.month import Month
-from .advice.reasons import (
+from .advice.recommendation import (
     Budget,
     Code,
     Condition,
-    Decides,
     DeviceVerdict,
     Fails,
-    Growth,
     InDoubt,
     Lacking,
-    PaidAfter,
     Reason,
+    Recommendation,
     Verdict,
 )
 from .core.terminal import printable
 from .core.units import (
     Interval,
+    counted,
     format_bytes,
+    format_range,
     format_seconds,
     joined,
     seconds,
@@ -48,20 +49,17 @@ _BLIND: Mapping[BlindReason, str] = {
 }
 """What a guess couldn't follow, the most important first."""
 
-Figures: TypeAlias = "Growth | PaidAfter | Month | Saving | ColdStart | Decides"
-
 _VERDICTS: Mapping[Verdict, str] = {
     "change": "change to {}",
     "keep": "keep {}",
-    "no-benefit": "no benefit",
-    "undecided": "undecided",
+    "no-benefit": "keep {}",
+    "undecided": "can't tell yet",
 }
-_MANY_LAUNCHES = 1_000
-_LEAST_SHOWN_S = 0.005
+_LEAST_SHOWN_S = 0.001
+_LEAST_SHOWN_IN_A_MONTH_S = 0.005
 _TEN = 10
 
 _SENTENCES: Mapping[Code, str] = {
-    Code.LZO_PAYS: "lzo makes cold launches faster and is worth its size.",
     Code.NO_LAUNCH: "No known launch reads these files.",
     Code.READER_UNKNOWN: "It isn't known whether anything waits for all of these "
     "files: 'components' in compression-advisor.yaml can say that.",
@@ -72,9 +70,8 @@ _SENTENCES: Mapping[Code, str] = {
     Code.BUDGET_OR_SIZE: "Only lzo meets the cold-start budget, but it adds more to "
     "the image than the project allows: ship less, or raise one of the two limits.",
 }
-CONTINUATIONS: Mapping[Code, str] = {
-    Code.LIKELY: "The interval reaches across the limit, but this holds in nine cases "
-    "of ten.",
+_CONTINUATIONS: Mapping[Code, str] = {
+    Code.LIKELY: "This verdict holds in nine cases of ten.",
     Code.FOREIGN_CODEC: "snapcraft and the store accept only xz and lzo.",
     Code.XZ_IS_SMALLER: "xz makes the image smaller.",
     Code.SAME_SIZE: "It doesn't make the image noticeably larger either.",
@@ -83,17 +80,86 @@ CONTINUATIONS: Mapping[Code, str] = {
     Code.GROWTH_IN_DOUBT: "The estimate is too wide to tell whether the image grows by "
     "more than allowed.",
 }
+_BUDGETS: Mapping[str, str] = {
+    "keeps": "{codec} meets the cold-start budget; {other} exceeds it.",
+    "in-doubt": "{codec} exceeds the cold-start budget; it isn't certain that {other} "
+    "meets it.",
+    "breaks": "Savings and size favour {codec}, which would exceed the cold-start "
+    "budget.",
+    "may-break": "Savings and size favour {codec}, which may exceed the cold-start "
+    "budget.",
+}
 
 
-def sentences(reasons: Iterable[Reason]) -> tuple[str, ...]:
-    """Return reasons in words: a sentence or two for each, the most important first."""
-    sentences: list[str] = []
-    for reason in reasons:
-        if isinstance(reason, Code) and reason in CONTINUATIONS:
-            sentences[-1] += f" {CONTINUATIONS[reason]}"
-        else:
-            sentences.append(_sentence(reason))
-    return tuple(sentences)
+def sentences(advice: Recommendation) -> tuple[str, ...]:
+    """Return why an advice is given, and what lzo adds to the download."""
+    return (*reasons(advice), *download(advice))
+
+
+def reasons(advice: Recommendation) -> tuple[str, ...]:
+    """Return why an advice is given: what lzo saves, then all other reasons."""
+    texts = [] if advice.decisive is None else [_on_saving(advice, advice.decisive)]
+    for reason in advice.reasons:
+        if isinstance(reason, Code) and reason in _CONTINUATIONS:
+            texts[-1] += f" {_CONTINUATIONS[reason]}"
+        elif text := _sentence(reason, advice.policy):
+            texts.append(text)
+    return (*texts, month_text(advice.month)) if advice.month else (*texts,)
+
+
+def download(advice: Recommendation) -> Iterator[str]:
+    """Yield what lzo adds to the download, and after how many starts that is repaid."""
+    evidence, added = advice.evidence, advice.bytes_added
+    xz, lzo = evidence.xz_bytes, evidence.lzo_bytes
+    if added is None or xz is None or lzo is None:
+        return
+    text = "Downloads" if advice.compression == "lzo" else "With lzo, downloads"
+    text += f" {'grow' if added.mid >= 0 else 'shrink'} by "
+    text += f"{format_bytes(abs(added.mid))} ({abs(added.mid) / xz.mid:.0%})"
+    if advice.verdict in {"keep", "no-benefit"}:  # which have no table
+        before, after = (format_bytes(each.mid) for each in (xz, lzo))
+        text = f"Downloads take {before} with xz, {after} with lzo"
+    launches = advice.break_even_launches
+    if launches and advice.compression == "lzo" and advice.month is None:
+        whole = max(1, math.ceil(round(launches, 1)))  # 4.2 are paid after 5
+        text += (
+            f": a user's {counted(whole, 'cold start')} "
+            f"{'repays' if whole == 1 else 'repay'} it at "
+            f"{advice.policy.link_mbit_per_s:g} Mbit/s"
+        )
+    yield f"{text}."
+
+
+def _on_saving(advice: Recommendation, saving: Saving) -> str:
+    """Return the sentence on lzo's saving, and the policy's minimum if missed."""
+    verb = "starts" if advice.compression == "lzo" else "would start"
+    seconds, faster = saving.seconds, "faster"
+    if seconds.mid < 0:
+        seconds, faster = -seconds, "slower"
+    mid, ends = format_range(seconds)
+    faster = f"{mid} {faster} ({ends})"
+    if max(abs(seconds.low), abs(seconds.high)) < _LEAST_SHOWN_S:
+        faster = "within 1 ms of xz"
+    text = f"lzo {verb} {faster}{_where(advice, saving)}"
+    reason, least = advice.reasons[0], asked(advice.policy)
+    if isinstance(reason, Fails) and reason.condition == "saving":
+        why = "isn't noticed" if least == asked(Policy()) else "isn't worth it here"
+        hardly = ", or hardly more," if reason.within_margin else ""
+        return f"{text}. Less than {least}{hardly} {why}."
+    if isinstance(reason, InDoubt) and "saving" in reason.conditions:
+        return f"{text}; {least} is needed."
+    return f"{text}."
+
+
+def _where(advice: Recommendation, saving: Saving) -> str:
+    """Return on which device that is, if there are several."""
+    decides = advice.decides
+    if saving.shares:
+        return " on average over the users' devices"
+    if decides is None or len(decides.by_device) == 1:
+        return ""
+    even = decides.why == "least-saving" and advice.verdict == "change"
+    return f"{', even' if even else ''} on {saving.device}"
 
 
 def not_followed(
@@ -120,53 +186,49 @@ def not_followed(
     return f"not followed: {clause}{others}; {covered}"
 
 
-def _sentence(reason: Reason) -> str:
+def _sentence(reason: Reason, policy: Policy) -> str:
+    """Return a reason in words; empty if the sentence on the saving has it."""
     match reason:
         case Code():
-            return _SENTENCES[reason]
+            return _SENTENCES.get(reason, "")
         case Fails():
-            return _failing(reason)
-        case InDoubt(conditions, policy):
-            question = " and ".join(_open(each, policy) for each in conditions)
-            return f"The estimate is too wide to tell {question}."
+            return _failing(reason.condition, policy)
+        case InDoubt(conditions):
+            left = [_open(each, policy) for each in conditions if each != "saving"]
+            question = " and ".join(left)
+            return f"The estimate is too wide to tell {question}." if left else ""
         case Lacking():
             return _lacking(reason)
-        case Budget():
-            return _budget(reason)
-        case _:
-            return _figures(reason)
+        case Budget(effect, codec):
+            other = "lzo" if codec == "xz" else "xz"
+            return _BUDGETS[effect].format(codec=codec, other=other)
+        case ColdStart():
+            return _cold_start(reason)
 
 
-def _failing(reason: Fails) -> str:
-    policy = reason.policy
-    if reason.condition == "saving":
-        hardly = ", or hardly more" if reason.within_margin else ""
-        return f"lzo saves less than {asked(policy)} per cold launch{hardly}."
-    if reason.condition == "paying" and policy.habits is not None:
-        month = habits_text(policy.habits)
-        return f"lzo makes launches faster, but costs time over {month}."
-    if reason.condition == "paying":
-        return (
-            "lzo makes launches faster, but its larger download takes more than "
-            f"{policy.max_launches:g} cold launches to pay for itself."
-        )
-    return (
-        "lzo makes launches faster, but adds more to the image than the "
-        f"{_allowed(policy)} that the project allows."
-    )
+def _failing(condition: Condition, policy: Policy) -> str:
+    if condition == "saving":
+        return ""
+    if condition == "growth":
+        allowed = _allowed(policy)
+        text = f"adds more to the image than the {allowed} that the project allows"
+    elif policy.habits is not None:
+        text = f"costs time over {habits_text(policy.habits)}"
+    else:
+        launches = f"{policy.max_launches:g} cold launches"
+        text = f"its larger download takes more than {launches} to pay for itself"
+    return f"lzo makes launches faster, but {text}."
 
 
 def _open(condition: Condition, policy: Policy) -> str:
-    if condition == "saving":
-        return f"whether a cold launch gains {asked(policy)}"
-    if condition == "paying" and policy.habits is not None:
+    if condition == "growth":
+        return f"whether the image grows by no more than {_allowed(policy)}"
+    if policy.habits is not None:
         return f"whether lzo saves time over {habits_text(policy.habits)}"
-    if condition == "paying":
-        return (
-            "whether the larger download pays for itself within "
-            f"{policy.max_launches:g} cold launches"
-        )
-    return f"whether the image grows by no more than {_allowed(policy)}"
+    return (
+        "whether the larger download pays for itself within "
+        f"{policy.max_launches:g} cold launches"
+    )
 
 
 def asked(policy: Policy) -> str:
@@ -200,94 +262,14 @@ def _lacking(reason: Lacking) -> str:
     )
 
 
-def _budget(reason: Budget) -> str:
-    codec, other = reason.codec, "lzo" if reason.codec == "xz" else "xz"
-    if reason.effect == "keeps":
-        return f"{codec} meets the cold-start budget; {other} exceeds it."
-    if reason.effect == "in-doubt":
-        return (
-            f"{codec} exceeds the cold-start budget; it isn't certain that {other} "
-            "meets it."
-        )
-    verb = "would" if reason.effect == "breaks" else "may"
-    return (
-        f"Savings and size favour {codec}, which {verb} exceed the cold-start budget."
-    )
-
-
-def _decides(reason: Decides) -> Iterator[str]:
-    """Yield which of several devices decides, and what each gives by itself."""
-    device, shares = reason.saving.device, reason.saving.shares
-    head = f"Of the {len(reason.by_device)} chosen devices, {device} decides: lzo"
-    if reason.why == "least-saving":
-        yield f"{head} saves least there."
-    elif reason.why == "not-worth-there":
-        verdicts = {each.device: each.verdict for each in reason.by_device}
-        undecided = verdicts[device] == "undecided"
-        there = (
-            "there the estimate is too wide to tell" if undecided else "there it isn't"
-        )
-        yield f"{head} must be worth its size on each, and {there}."
-    elif reason.why == "average":
-        users = [f"{share:.0%} have {device}" for device, share in shares.items()]
-        yield f"The average over the users decides: {joined(users)}."
-    yield _by_device(reason.by_device)
-
-
-def verdict_words(verdict: DeviceVerdict) -> str:
-    """Say what a device gives by itself."""
-    return _VERDICTS[verdict.verdict].format(verdict.compression)
-
-
-def _by_device(verdicts: Sequence[DeviceVerdict]) -> str:
-    devices: dict[str, list[str]] = {}
-    for each in verdicts:
-        devices.setdefault(verdict_words(each), []).append(each.device)
-    if len(devices) == 1:
-        return "Each device gives the same verdict by itself."
-    alike = (f"{verdict} on {joined(names)}" for verdict, names in devices.items())
-    return f"By itself, each device gives: {'; '.join(alike)}."
-
-
-def _figures(figures: Figures) -> str:
-    match figures:
-        case Growth():
-            return _growth(figures)
-        case Saving():
-            return _saving(figures)
-        case ColdStart():
-            return _cold_start(figures)
-        case Decides():
-            return " ".join(_decides(figures))
-        case Month():
-            return month_text(figures)
-        case PaidAfter():
-            paid, link = _launches(figures), figures.link_mbit_per_s
-            return f"At {link:g} Mbit/s, {paid} for the larger download."
-
-
-def _growth(growth: Growth) -> str:
-    added = growth.added
-    share = abs(added.mid) / growth.xz_bytes.mid
-    verb, preposition = ("adds", "to") if added.mid >= 0 else ("takes", "off")
-    return (
-        f"lzo {verb} {'' if added.known else 'an estimated '}"
-        f"{format_bytes(abs(added.mid))} ({share:.0%}) {preposition} the image."
-    )
+def verdict_words(advice: Recommendation | DeviceVerdict) -> str:
+    """Return a verdict in words, of all devices or of one by itself."""
+    return _VERDICTS[advice.verdict].format(advice.compression)
 
 
 def place_of(saving: Saving) -> str:
     """Return where a launch saves that."""
     return "on average" if saving.shares else f"on {saving.device}"
-
-
-def _saving(saving: Saving) -> str:
-    """Return the saving in words, also one that two decimals don't show."""
-    seconds = saving.seconds
-    where = f"cold launch of {saving.app} {place_of(saving)}"
-    if max(abs(seconds.low), abs(seconds.high)) < _LEAST_SHOWN_S:
-        return f"lzo changes a {where} by less than 0.01 s (estimated)."
-    return f"lzo saves an estimated {seconds_text(seconds)} per {where}."
 
 
 def habits_text(habits: Habits) -> str:
@@ -319,7 +301,7 @@ def month_text(month: Month) -> str:
 def _sooner(saved: Interval) -> str:
     """Return a saving or loss in words."""
     seconds = format_seconds(abs(saved.mid))
-    if abs(saved.mid) < _LEAST_SHOWN_S:
+    if abs(saved.mid) < _LEAST_SHOWN_IN_A_MONTH_S:
         return "as long"
     return f"{seconds} less" if saved.mid > 0 else f"{seconds} more"
 
@@ -334,13 +316,3 @@ def _cold_start(start: ColdStart) -> str:
         f"A cold start of {start.app} on {start.device} takes an estimated "
         f"{takes}{unknown}; its budget is {format_seconds(start.limit_s)}."
     )
-
-
-def _launches(paid: PaidAfter) -> str:
-    if paid.launches <= 1:
-        return "the first cold launch makes up"
-    if paid.launches > _MANY_LAUNCHES:
-        return f"not even {_MANY_LAUNCHES:,} cold launches make up"
-    if paid.whole_launches == 1:
-        return "1 cold launch makes up"
-    return f"{paid.whole_launches} cold launches make up"

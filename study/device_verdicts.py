@@ -18,7 +18,7 @@ from snapcraft_compression_advisor.advice.evidence import (
     Policy,
     Saving,
 )
-from snapcraft_compression_advisor.advice.recommendation import recommend
+from snapcraft_compression_advisor.advice.recommend import recommend
 from snapcraft_compression_advisor.core.units import Interval, combined
 from snapcraft_compression_advisor.devices.builtin_devices import find_device
 from snapcraft_compression_advisor.launch.launch_set import LaunchSet
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from snapcraft_compression_advisor.advice.judging import Recommendation
+    from snapcraft_compression_advisor.advice.recommendation import Recommendation
     from snapcraft_compression_advisor.launch.model import LaunchEstimate
 
 IMAGES = DATA / "launch-images.csv"

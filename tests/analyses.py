@@ -11,7 +11,7 @@ from snapcraft_compression_advisor.advice.evidence import (
     Saving,
 )
 from snapcraft_compression_advisor.advice.month import usual_downloads
-from snapcraft_compression_advisor.advice.recommendation import recommend
+from snapcraft_compression_advisor.advice.recommend import recommend
 from snapcraft_compression_advisor.analysis import Analysis, PayloadSummary
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.devices.builtin_devices import default_devices

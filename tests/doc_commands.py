@@ -32,20 +32,10 @@ def shown_outputs(page: Path) -> list[str]:
     return [text for language, text in blocks if language == "text"]
 
 
-_BY_DEVICE = re.compile(
-    r"Each device gives the same verdict by itself\.|"
-    r"By itself, each device gives: [^.]*\."
-)
-
-
 def without_figures(text: str) -> str:
-    """Return a text without figures, bars and line ends: these differ by machine.
-
-    So may a device's verdict, where an interval ends close to a limit.
-    """
+    """Return a text without figures, bars and line ends: these differ by machine."""
     drawn = re.sub("[│┊━╋][│┊━╋ ]*", "0 ", text)
-    plain = " ".join(re.sub(r"\d[\d.,]*", "0", drawn).split())
-    return _BY_DEVICE.sub("(devices)", plain)
+    return " ".join(re.sub(r"\d[\d.,]*", "0", drawn).split())
 
 
 def shown_scripts() -> dict[str, set[str]]:

@@ -216,10 +216,10 @@ class Evidence:
     :param downloads: of a refresh; None if nothing is known of refreshes.
     """
 
-    declared: str | None
-    xz_bytes: Interval | None
-    lzo_bytes: Interval | None
-    bytes_added: Interval | None
+    declared: str | None = None
+    xz_bytes: Interval | None = None
+    lzo_bytes: Interval | None = None
+    bytes_added: Interval | None = None
     savings: Sequence[Saving] = ()
     averages: Sequence[Saving] = ()
     nothing_found: Sequence[str] = ()

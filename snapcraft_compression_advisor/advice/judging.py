@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 from functools import partial
 
 from ..core.units import Interval, combined
 from .evidence import ColdStart, Downloads, Evidence, Policy, Saving, download_seconds
-from .month import Month, month_of
-from .reasons import (
+from .month import month_of
+from .recommendation import (
     Budget,
     Code,
     Compression,
     Condition,
-    Decides,
     Fails,
     InDoubt,
     Reason,
+    Recommendation,
     Verdict,
 )
 
@@ -116,37 +116,6 @@ def stays_within(figure: Interval, most: float) -> Answer:
     return Answer.NO if figure.low > most else Answer.UNKNOWN
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recommendation:
-    """What to ship.
-
-    :param compression: the recommended codec.
-    :param verdict: ``change`` it to that, ``keep`` it, ``no-benefit`` (lzo makes no
-        difference worth having) or ``undecided`` (the evidence doesn't tell).
-    :param reasons: the most important first.
-    :param decides: which saving decided, and what each device gives by itself.
-    :param bytes_added: what lzo adds to the image over xz.
-    :param break_even_launches: cold launches that pay for ``bytes_added``.
-    :param doubts: conditions of the policy that the evidence leaves open.
-    :param month: of the saving that decided; ``None`` if nothing is known of
-        refreshes.
-    """
-
-    compression: Compression
-    verdict: Verdict
-    reasons: tuple[Reason, ...]
-    decides: Decides | None = None
-    bytes_added: Interval | None = None
-    break_even_launches: float | None = None
-    doubts: tuple[Condition, ...] = ()
-    month: Month | None = None
-
-    @property
-    def decisive(self) -> Saving | None:
-        """The saving that decided."""
-        return self.decides.saving if self.decides else None
-
-
 def judge(
     evidence: Evidence, policy: Policy, deciding: Sequence[Saving], added: Interval
 ) -> Recommendation:
@@ -175,39 +144,34 @@ def _judge_savings(
     fits: Answer,
 ) -> Recommendation:
     current = current_of(evidence)
-    enough = all_of(saves_enough(saving, policy, current) for saving in deciding)
-    pays = all_of(
-        pays_for_itself(saving, added, policy, evidence.downloads)
-        for saving in deciding
-    )
-    answer = all_of((enough, pays, fits))
+    answers: Mapping[Condition, Answer] = {
+        "saving": all_of(saves_enough(each, policy, current) for each in deciding),
+        "paying": all_of(
+            pays_for_itself(each, added, policy, evidence.downloads)
+            for each in deciding
+        ),
+        "growth": fits,
+    }
+    answer = all_of(answers.values())
     if answer is Answer.YES:
         verdict: Verdict = "keep" if evidence.declared == "lzo" else "change"
         return Recommendation(
             compression="lzo", verdict=verdict, reasons=(Code.LZO_PAYS,)
         )
+    first, *others = [each for each in answers if answers[each] is answer]
     if answer is Answer.UNKNOWN:
-        doubts = _doubts(saving=enough, paying=pays, growth=fits)
         return Recommendation(
-            compression=current_of(evidence),
+            compression=current,
             verdict="undecided",
-            reasons=(InDoubt(doubts, policy),),
-            doubts=doubts,
+            reasons=(InDoubt((first, *others)),),
         )
-    if enough is Answer.NO:
-        sure = all_of(surely_saves_enough(saving, policy) for saving in deciding)
-        reason = Fails("saving", policy, within_margin=sure is not Answer.NO)
-        return stay_small(evidence, policy, added, reason)
-    condition: Condition = "paying" if pays is Answer.NO else "growth"
-    judgement = stay_small(evidence, policy, added, Fails(condition, policy))
-    if judgement.verdict == "no-benefit":
+    sure = all_of(surely_saves_enough(saving, policy) for saving in deciding)
+    within_margin = first == "saving" and sure is not Answer.NO
+    reason = Fails(first, within_margin=within_margin)
+    judgement = stay_small(evidence, policy, added, reason)
+    if first != "saving" and judgement.verdict == "no-benefit":
         return replace(judgement, verdict="keep")
     return judgement
-
-
-def _doubts(**answers: Answer) -> tuple[Condition, ...]:
-    every: tuple[Condition, ...] = ("saving", "paying", "growth")
-    return tuple(each for each in every if answers[each] is Answer.UNKNOWN)
 
 
 def stay_small(

@@ -1,208 +1,157 @@
-"""What to ship: from evidence by the policy's conditions and budgets."""
+"""A recommendation and its reasons, which :mod:`..wording` words."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Literal
 
 from ..core.units import Interval
-from .evidence import Evidence, Policy, Saving, break_even_launches
-from .judging import Recommendation, current_of, judge, stay_small
-from .month import Month, month_of
-from .reasons import (
-    Budget,
-    Code,
-    Decider,
-    Decides,
-    DeviceVerdict,
-    Fails,
-    Growth,
-    InDoubt,
-    Lacking,
-    PaidAfter,
-    Reason,
-)
+from .evidence import ColdStart, Evidence, Policy, Saving
+from .month import Month
+
+Compression = Literal["xz", "lzo"]
+Verdict = Literal["change", "keep", "no-benefit", "undecided"]
+
+Condition = Literal["saving", "paying", "growth"]
+"""A condition of the policy: that launches gain enough, that the download pays for
+itself (or the user gains time in a month), that the image doesn't grow too much."""
 
 
-def recommend(evidence: Evidence, policy: Policy) -> Recommendation:
-    """Choose between xz and lzo."""
-    added = evidence.bytes_added
-    if added is not None and not evidence.launched:
-        return _by_size(evidence, policy, added)
-    if not evidence.reader_known:
-        return _for_any_reader(evidence, policy)
-    deciding = _deciding(evidence, policy)
-    if added is None or not deciding:
-        return Recommendation(
-            compression=current_of(evidence),
-            verdict="undecided",
-            reasons=(_nothing_to_judge(evidence),),
-            bytes_added=added,
-        )
+class Code(Enum):
+    """A reason without figures."""
 
-    judgement = judge(evidence, policy, deciding, added)
-    decides = _decides(evidence, policy, deciding, judgement, added)
-    launches = break_even_launches(
-        added.mid, decides.saving.seconds.mid, policy.link_mbit_per_s
-    )
-    paid: tuple[Reason, ...] = ()
-    if launches and (judgement.compression == "lzo" or _is_on_paying(judgement)):
-        paid = (PaidAfter(launches, policy.link_mbit_per_s),)
-    month = _month(evidence, policy, decides.saving, added)
-    if month is not None:
-        paid = (month,)
-    return replace(
-        judgement,
-        reasons=(
-            *judgement.reasons,
-            decides.saving,
-            *((decides,) if len(decides.by_device) > 1 else ()),
-            *_growth(evidence, added),
-            *paid,
-        ),
-        decides=decides,
-        bytes_added=added,
-        break_even_launches=launches,
-        month=month,
-    )
+    LZO_PAYS = "lzo-pays"
+    NO_LAUNCH = "no-launch"
+    NO_APP = "no-app"
+    READER_UNKNOWN = "reader-unknown"
+    NO_CODEC_IN_BUDGET = "no-codec-in-budget"
+    BUDGET_OR_SIZE = "budget-or-size"
+
+    # What goes on with the reason before:
+    LIKELY = "likely"
+    FOREIGN_CODEC = "foreign-codec"
+    XZ_IS_SMALLER = "xz-is-smaller"
+    SAME_SIZE = "same-size"
+    SIZE_IN_DOUBT = "size-in-doubt"
+    GROWTH_IN_DOUBT = "growth-in-doubt"
 
 
-def _is_on_paying(judgement: Recommendation) -> bool:
-    """Whether it follows from how soon the download pays for itself, or may."""
-    reason = judgement.reasons[0]
-    if isinstance(reason, InDoubt):
-        return "paying" in reason.conditions
-    return isinstance(reason, Fails) and reason.condition == "paying"
+@dataclass(frozen=True, slots=True)
+class Fails:
+    """A condition of the policy surely doesn't hold.
 
-
-def _for_any_reader(evidence: Evidence, policy: Policy) -> Recommendation:
-    """Choose for files of which it isn't known whether anything reads them.
-
-    That is decided if it is the same for what reads all of them and if nothing does.
+    :param within_margin: whether it may hold, but by no more than anybody notices.
     """
-    unread, read = (
-        recommend(replace(evidence, reader_known=True, launched=launched), policy)
-        for launched in (False, True)
-    )
-    if (unread.compression, unread.verdict) == (read.compression, read.verdict):
-        return read
-    figures = (each for each in read.reasons if isinstance(each, Saving | Growth))
-    return replace(
-        read,
-        compression=current_of(evidence),
-        verdict="undecided",
-        reasons=(Code.READER_UNKNOWN, *figures),
-    )
+
+    condition: Condition
+    within_margin: bool = False
 
 
-def _month(
-    evidence: Evidence, policy: Policy, saving: Saving, added: Interval
-) -> Month | None:
-    """Return a user's month, where something is known of refreshes."""
-    if policy.habits is None or evidence.downloads is None:
-        return None
-    link = policy.link_mbit_per_s
-    return month_of(saving, policy.habits, evidence.downloads, added, link)
+@dataclass(frozen=True, slots=True)
+class InDoubt:
+    """The estimate is too wide to tell whether conditions of the policy hold."""
+
+    conditions: tuple[Condition, ...]
 
 
-def _by_size(evidence: Evidence, policy: Policy, added: Interval) -> Recommendation:
-    """Choose for files that no launch is known to read: they should be small."""
-    judgement = stay_small(evidence, policy, added, Code.NO_LAUNCH)
-    if judgement.verdict == "change" and evidence.xz_bytes is not None:
-        negligible = policy.negligible_growth * evidence.xz_bytes.mid
-        if evidence.declared == "lzo" and added.low <= negligible:
-            judgement = Recommendation(
-                compression="lzo",
-                verdict="undecided",
-                reasons=(Code.NO_LAUNCH, Code.SIZE_IN_DOUBT),
-            )
-    reasons = (*judgement.reasons, *_growth(evidence, added))
-    return replace(judgement, reasons=reasons, bytes_added=added)
+@dataclass(frozen=True, slots=True)
+class Lacking:
+    """What would be judged isn't there.
 
-
-def _growth(evidence: Evidence, added: Interval) -> tuple[Growth, ...]:
-    xz_bytes = evidence.xz_bytes
-    return () if xz_bytes is None else (Growth(added, xz_bytes),)
-
-
-def _nothing_to_judge(evidence: Evidence) -> Reason:
-    """Return why there is no figure to decide by."""
-    sizes = (("xz", evidence.xz_bytes), ("lzo", evidence.lzo_bytes))
-    lacking = tuple(codec for codec, size in sizes if size is None)
-    if lacking:
-        return Lacking("codec", lacking)
-    if evidence.without_program:
-        return Lacking("program", tuple(evidence.without_program))
-    if evidence.nothing_found:
-        return Lacking("files", tuple(evidence.nothing_found))
-    return Code.NO_APP
-
-
-def _deciding(evidence: Evidence, policy: Policy) -> Sequence[Saving]:
-    """Return the savings that decide; none if one of their apps is unknown."""
-    apps = [saving.app for saving in evidence.savings]
-    deciding_apps = set(apps if policy.deciding_apps == "every" else apps[:1])
-    if deciding_apps & {*evidence.nothing_found, *evidence.without_program}:
-        return ()
-    savings = evidence.averages or evidence.savings
-    return [saving for saving in savings if saving.app in deciding_apps]
-
-
-def _decides(
-    evidence: Evidence,
-    policy: Policy,
-    deciding: Sequence[Saving],
-    judgement: Recommendation,
-    added: Interval,
-) -> Decides:
-    """Return the saving that decides: the least of those that give the verdict.
-
-    A saving that is larger, but less certain, can be the one that fails the policy. So
-    those go first which alone come to the same verdict for the same reason.
-
-    :param deciding: savings that decide together, at least one.
-    :param judgement: of all of them.
-    :param added: what lzo adds to the image.
+    :param what: codecs that mksquashfs can't pack with, or apps whose program or whose
+        files the payload doesn't hold.
     """
-    apps = {saving.app for saving in deciding}
-    savings = [saving for saving in evidence.savings if saving.app in apps]
-    by_device = tuple(_by_device(evidence, policy, savings, added))
-    alone = [(each, judge(evidence, policy, [each], added)) for each in deciding]
-    alike = [saving for saving, each in alone if each.verdict == judgement.verdict]
-    same = [
-        saving
-        for saving, each in alone
-        if (each.verdict, each.reasons) == (judgement.verdict, judgement.reasons)
-    ]
-    saving = _least(same or alike or deciding)
-    why: Decider = "least-saving"
-    if len(by_device) == 1:
-        why = "only-device"
-    elif isinstance(judgement.reasons[0], Budget):
-        why = "budget"
-    elif saving.shares:
-        why = "average"
-    elif saving.device != _least(deciding).device:
-        why = "not-worth-there"
-    return Decides(saving=saving, why=why, by_device=by_device)
+
+    what: Literal["codec", "program", "files"]
+    names: tuple[str, ...]
 
 
-def _by_device(
-    evidence: Evidence, policy: Policy, savings: Sequence[Saving], added: Interval
-) -> Iterator[DeviceVerdict]:
-    """Yield what each device gives by itself."""
-    for device in dict.fromkeys(saving.device for saving in savings):
-        here = [saving for saving in savings if saving.device == device]
-        starts = [start for start in evidence.cold_starts if start.device == device]
-        known = replace(evidence, cold_starts=starts)
-        judgement = judge(known, policy, here, added)
-        yield DeviceVerdict(
-            device=device,
-            verdict=judgement.verdict,
-            compression=judgement.compression,
-            saving=_least(here),
-        )
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What budgets of cold starts say.
+
+    :param effect: ``keeps``: the codec alone keeps them; ``in-doubt``: the codec breaks
+        one, and the other codec may; ``breaks``, ``may-break``: savings and size speak
+        for the codec, but not the budgets.
+    """
+
+    effect: Literal["keeps", "in-doubt", "breaks", "may-break"]
+    codec: Compression
 
 
-def _least(savings: Sequence[Saving]) -> Saving:
-    return min(savings, key=lambda saving: saving.seconds.mid)
+Reason = Code | Fails | InDoubt | Lacking | Budget | ColdStart
+
+Decider = Literal["only-device", "least-saving", "not-worth-there", "average", "budget"]
+"""Why the verdict is that of one device: no other was chosen, lzo saves least there, or
+lzo saves less elsewhere, but only there it isn't worth its size, or not certainly. Or
+the average over the users' devices decides, or a budget of cold starts, not what lzo
+saves."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceVerdict:
+    """The verdict were there no other device.
+
+    :param compression: the recommended codec.
+    :param saving: the least of the deciding apps there.
+    """
+
+    device: str
+    verdict: Verdict
+    compression: Compression
+    saving: Saving
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decides:
+    """Which of several devices decides, and what each gives by itself.
+
+    :param saving: that decides; for the figures where a budget does.
+    :param by_device: in the order in which they were chosen.
+    """
+
+    saving: Saving
+    why: Decider
+    by_device: tuple[DeviceVerdict, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recommendation:
+    """What to ship.
+
+    :param compression: the recommended codec.
+    :param verdict: ``change`` it to that, ``keep`` it, ``no-benefit`` (lzo makes no
+        difference worth having) or ``undecided`` (the evidence doesn't tell).
+    :param reasons: the most important first.
+    :param evidence: that it was made from, by the policy.
+    :param decides: which saving decided, and what each device gives by itself.
+    :param break_even_launches: cold launches that pay for what lzo adds.
+    :param month: of the saving that decided; ``None`` if nothing is known of
+        refreshes.
+    """
+
+    compression: Compression
+    verdict: Verdict
+    reasons: tuple[Reason, ...]
+    evidence: Evidence = field(default_factory=Evidence)
+    policy: Policy = field(default_factory=Policy)
+    decides: Decides | None = None
+    break_even_launches: float | None = None
+    month: Month | None = None
+
+    @property
+    def decisive(self) -> Saving | None:
+        """The saving that decided."""
+        return self.decides.saving if self.decides else None
+
+    @property
+    def bytes_added(self) -> Interval | None:
+        """What lzo adds to the image over xz."""
+        return self.evidence.bytes_added
+
+    @property
+    def doubts(self) -> tuple[Condition, ...]:
+        """The conditions of the policy that the evidence leaves open."""
+        open_ones = (each for each in self.reasons if isinstance(each, InDoubt))
+        return next((each.conditions for each in open_ones), ())

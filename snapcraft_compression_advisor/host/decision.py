@@ -118,7 +118,7 @@ def check_advice(decision: Decision) -> None:
         return
     artifact = decision.artifact
     whose = "declared" if artifact.declared else "implied"
-    first, *others = sentences(advice.reasons)
+    first, *others = sentences(advice)
     message = (
         f"The {whose} compression {artifact.compression!r} of {artifact.label} "
         f"violates the policy: {first}"

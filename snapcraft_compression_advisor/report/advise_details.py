@@ -20,7 +20,7 @@ from ..core.units import (
 )
 from ..launch.stack import AVERAGE_CONSUMER
 from ..trial.stored import find_incompressible
-from ..wording import asked, habits_text, sentences
+from ..wording import asked, habits_text
 from .answer import deciding_launch
 from .files import file_kinds, heavy_files, launch_groups
 from .lint_formats.phrases import findings_sections
@@ -328,7 +328,6 @@ def _method(analysis: Analysis, command: str) -> Section:
     """Return the section on the figures' origin and certainty."""
     guessed = any(each.launch_set.source == "static" for each in analysis.launches)
     terms = [
-        ("Verdict", (" ".join(sentences(analysis.recommendation.reasons)),)),
         ("Image sizes", (_how_sized(analysis), *analysis.trial.notes)),
         (
             "Seconds",

@@ -109,7 +109,7 @@ def _recommendation(analysis: Analysis) -> Part:
     return part(
         advice,
         "compression verdict bytes_added break_even_launches",
-        reasons=sentences(advice.reasons),
+        reasons=sentences(advice),
         seconds_saved=saving.seconds if saving else None,
         decides=part(
             decides,

@@ -4,43 +4,40 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..advice.evidence import Policy
 from ..advice.judging import SNAPCRAFT_DEFAULT
-from ..advice.reasons import Code, Decides, Fails, Growth, InDoubt, PaidAfter
 from ..codecs import SHIPPABLE
 from ..core.terminal import printable
 from ..core.units import (
     counted,
     format_bytes,
-    format_range,
     format_seconds,
     signed,
     size,
 )
 from ..payload.snap_yaml import split_component_name
-from ..wording import CONTINUATIONS, asked, sentences
+from ..wording import reasons, sentences, verdict_words
 from .lines import COLUMNS, FILE_STYLE, TextStyle
 from .model import Page, Section, Step, Table
-from .words import WINDOW_PHRASES, again, headline, what_decides
+from .words import WINDOW_PHRASES, again, what_decides
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from ..advice.evidence import Saving
-    from ..advice.reasons import Reason
+    from ..advice.recommendation import Verdict
     from ..analysis import Analysis
     from ..launches import LaunchAnalysis
     from .model import Cell
-    from .words import NextStep
 
 _INDENT = "  "
 _NAME_COLUMNS, _SIZE_COLUMNS, _COST_COLUMNS = 6, 10, 22
-_LEAST_SHOWN_S = 0.001
 _BEYOND = 20
 """Recorded apps of which one is left out at each end: between are nine of ten."""
-
-_IN_FIGURES = (Decides, Growth, PaidAfter)
-"""Reasons whose figures the table and the lines below it have."""
+_PACK_VERDICTS: Mapping[Verdict, str] = {
+    "change": "CHANGE: set 'compression: {}' in snapcraft.yaml",
+    "keep": "KEEP 'compression: {}'",
+    "no-benefit": "NO BENEFIT from another codec: stay with {}",
+    "undecided": "UNDECIDED: stay with {} for now",
+}
 
 
 def advise_page(
@@ -58,15 +55,9 @@ def advise_page(
     :param details: sections that its default text leaves out.
     """
     advice, name = analysis.recommendation, analysis.payload.name
-    first: tuple[NextStep, ...] = ()
-    if advice.verdict == "change":
-        text = f"{name}: change to {advice.compression}"
-    elif advice.verdict == "undecided":
-        first = tuple(each for each in what_decides(analysis) if each.short)[:1]
-        text = f"{name}: can't tell yet" + "".join(f"; {it.short}" for it in first)
-        text += ":" if any(it.commands for it in first) else ""
-    else:
-        text = f"{name}: keep {advice.compression}"
+    first = tuple(each for each in what_decides(analysis) if each.short)[:1]
+    text = f"{name}: {verdict_words(advice)}"
+    text += "".join(f"; {it.short}{':' * bool(it.commands)}" for it in first)
     details = tuple(details)
     charted = any(each.opened and each.charts for each in details)
     shown = (
@@ -93,15 +84,11 @@ def advise_page(
 def pack_lines(analysis: Analysis, style: TextStyle = FILE_STYLE) -> Iterator[str]:
     """Yield the advice for a pack: one line, and for a change what it brings."""
     advice = analysis.recommendation
-    lines = [headline(advice.verdict, advice.compression)]
-    saving = advice.decisive
-    why = [*sentences(_without_figures(advice.reasons, saving))]
-    if saving is not None:
-        why.insert(0, _on_saving(analysis, saving))
+    lines = [_PACK_VERDICTS[advice.verdict].format(advice.compression)]
     if advice.verdict == "change":
-        lines += [*why, *_on_size(analysis)]
+        lines += sentences(advice)
     else:
-        lines[0] = ". ".join((lines[0], " ".join(why)))
+        lines[0] = ". ".join((lines[0], " ".join(reasons(advice))))
     if advice.verdict == "undecided" and any(
         each.launch_set.source == "static" for each in analysis.launches
     ):
@@ -200,94 +187,12 @@ def _cost(launch: LaunchAnalysis, device: str, codec: str) -> str:
 def _reasons(analysis: Analysis) -> Iterator[str]:
     """Yield why, and how far that can be trusted."""
     advice, launch = analysis.recommendation, deciding_launch(analysis)
-    if advice.decisive is not None:
-        yield _on_saving(analysis, advice.decisive)
-    yield from sentences(_without_figures(advice.reasons, advice.decisive))
-    if advice.verdict != "undecided":
-        yield from _on_size(analysis)
+    # What is undecided has a table of sizes.
+    yield from (reasons if advice.verdict == "undecided" else sentences)(advice)
     if launch is not None and not _is_component(analysis):
         yield _how_known(launch)
     if analysis.no_deltas is not None:
         yield f"{printable(analysis.no_deltas)}."
-
-
-def _without_figures(
-    reasons: Sequence[Reason], saving: Saving | None
-) -> Iterator[Reason]:
-    """Yield the reasons that the lines on the saving and the size don't have."""
-    is_left_out = False
-    for reason in reasons:
-        if isinstance(reason, Code) and reason in CONTINUATIONS:
-            is_left_out |= reason is Code.LIKELY
-        elif saving is None:
-            is_left_out = isinstance(reason, _IN_FIGURES)
-        else:
-            is_left_out = (
-                isinstance(reason, _IN_FIGURES)
-                or reason is saving
-                or reason is Code.LZO_PAYS
-                or (isinstance(reason, Fails) and reason.condition == "saving")
-                or (isinstance(reason, InDoubt) and reason.conditions == ("saving",))
-            )
-        if not is_left_out:
-            yield reason
-
-
-def _on_saving(analysis: Analysis, saving: Saving) -> str:
-    """Return the sentence on lzo's saving, and the policy's minimum if missed."""
-    advice = analysis.recommendation
-    verb = "starts" if advice.compression == "lzo" else "would start"
-    seconds, faster = saving.seconds, "faster"
-    if seconds.mid < 0:
-        seconds, faster = -seconds, "slower"
-    mid, ends = format_range(seconds)
-    faster = f"{mid} {faster} ({ends})"
-    if max(abs(seconds.low), abs(seconds.high)) < _LEAST_SHOWN_S:
-        faster = "within 1 ms of xz"
-    text = f"lzo {verb} {faster}{_place(analysis, saving)}"
-    reason, least = advice.reasons[0], asked(analysis.policy)
-    if isinstance(reason, Fails) and reason.condition == "saving":
-        usual = analysis.policy.min_saving_s == Policy().min_saving_s
-        why = "isn't noticed" if usual else "isn't worth it here"
-        hardly = ", or hardly more," if reason.within_margin else ""
-        return f"{text}. Less than {least}{hardly} {why}."
-    if isinstance(reason, InDoubt) and "saving" in reason.conditions:
-        return f"{text}; {least} is needed."
-    if Code.LIKELY in advice.reasons:
-        return f"{text}. That is enough in nine cases of ten."
-    return f"{text}."
-
-
-def _place(analysis: Analysis, saving: Saving) -> str:
-    """Return on which device that is, if there are several."""
-    decides = analysis.recommendation.decides
-    if saving.shares:
-        return " on average over the users' devices"
-    if len(analysis.devices) == 1 or decides is None:
-        return ""
-    if decides.why == "least-saving" and analysis.recommendation.verdict == "change":
-        return f", even on {saving.device}"
-    return f" on {saving.device}"
-
-
-def _on_size(analysis: Analysis) -> Iterator[str]:
-    """Yield what lzo adds to the download, and after how many starts that is repaid."""
-    advice, codecs = analysis.recommendation, analysis.trial.codecs
-    added, xz, lzo = advice.bytes_added, *(codecs[e].image_bytes for e in SHIPPABLE)
-    if added is None or xz is None or lzo is None:
-        return
-    text = "Downloads" if advice.compression == "lzo" else "With lzo, downloads"
-    text += f" {'grow' if added.mid >= 0 else 'shrink'} by "
-    text += f"{format_bytes(abs(added.mid))} ({abs(added.mid) / xz.mid:.0%})"
-    if advice.verdict in {"keep", "no-benefit"}:  # which have no table
-        before, after = (format_bytes(each.mid) for each in (xz, lzo))
-        text = f"Downloads take {before} with xz, {after} with lzo"
-    paid = next((each for each in advice.reasons if isinstance(each, PaidAfter)), None)
-    if paid is not None and advice.compression == "lzo":
-        starts = counted(paid.whole_launches, "cold start")
-        repay = "repays" if paid.whole_launches == 1 else "repay"
-        text += f": a user's {starts} {repay} it at {paid.link_mbit_per_s:g} Mbit/s"
-    yield f"{text}."
 
 
 def _how_known(launch: LaunchAnalysis) -> str:

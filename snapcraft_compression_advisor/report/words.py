@@ -6,7 +6,7 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..advice.reasons import Code
+from ..advice.recommendation import Code
 from ..core.terminal import printable
 from ..core.units import counted, first_of, join_ends, joined
 from ..payload.snap_yaml import split_component_name
@@ -15,7 +15,6 @@ from ..wording import not_followed, verdict_words
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from ..advice.reasons import Verdict
     from ..analysis import Analysis
     from ..devices.device import KernelProfile
     from ..launch.fit import FittedProfile
@@ -23,12 +22,6 @@ if TYPE_CHECKING:
     from ..launches import LaunchAnalysis
     from ..payload.linkage import Unresolved
 
-_HEADLINES: Mapping[Verdict, str] = {
-    "change": "CHANGE: set 'compression: {}' in snapcraft.yaml",
-    "keep": "KEEP 'compression: {}'",
-    "no-benefit": "NO BENEFIT from another codec: stay with {}",
-    "undecided": "UNDECIDED: stay with {} for now",
-}
 WINDOW_PHRASES: Mapping[WindowEnd, str] = {
     "drawn": "a window with content",
     "early": "a first window, which may be a dialog or a splash screen",
@@ -45,11 +38,6 @@ _SUPPLIED: Mapping[str, str] = {
 }
 
 _DEVICE = "this-machine.yaml"
-
-
-def headline(verdict: Verdict, compression: str) -> str:
-    """Return the verdict as a pack prints it."""
-    return _HEADLINES[verdict].format(compression)
 
 
 def kernel_phrase(kernel: KernelProfile) -> str:

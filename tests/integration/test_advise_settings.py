@@ -142,7 +142,7 @@ def test_bad_settings_end_in_one_clear_error(
     [
         ("5ms", "change", "lzo meets the cold-start budget; xz exceeds it."),
         ("1ms", "no-benefit", "Neither xz nor lzo meets the cold-start budget"),
-        ("1s", "no-benefit", "lzo saves less than 0.25 s per cold launch."),
+        ("1s", "no-benefit", "Less than 0.25 s isn't noticed."),
     ],
 )
 def test_a_budget_of_cold_starts_steers_the_advice(
@@ -154,7 +154,7 @@ def test_a_budget_of_cold_starts_steers_the_advice(
     write_policy(folder, f"devices: [{device}]\n{budgets}\n")
     advice = report("files", cwd=folder).recommendation
     assert advice.verdict == verdict
-    assert any(reason.startswith(said) for reason in advice.reasons)
+    assert any(said in reason for reason in advice.reasons)
 
 
 def test_guess_is_written_as_a_profile_that_advise_takes(

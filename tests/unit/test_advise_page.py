@@ -14,14 +14,14 @@ from goldens import assert_golden
 from lint_reports import HOSTILE_PATHS
 from reports import answer_text, full_page, full_text, make_full_analysis, make_linted
 from snapcraft_compression_advisor.advice.evidence import AVERAGE, Evidence, Saving
-from snapcraft_compression_advisor.advice.judging import Recommendation
-from snapcraft_compression_advisor.advice.reasons import (
-    Code,
+from snapcraft_compression_advisor.advice.recommend import recommend
+from snapcraft_compression_advisor.advice.recommendation import (
     Condition,
     Decides,
     DeviceVerdict,
+    InDoubt,
+    Recommendation,
 )
-from snapcraft_compression_advisor.advice.recommendation import recommend
 from snapcraft_compression_advisor.analysis import Analysis
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.launch.launch_set import (
@@ -89,7 +89,7 @@ def undecided(
         launch.launch_set, source="recorded", method=method, basis=None
     )
     advice = Recommendation(
-        compression="xz", verdict="undecided", reasons=(Code.NO_APP,), doubts=doubts
+        compression="xz", verdict="undecided", reasons=(InDoubt(doubts),)
     )
     launch = replace(launch, launch_set=launch_set)
     return replace(analysis, launches=(launch,), recommendation=advice)

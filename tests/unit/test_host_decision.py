@@ -13,7 +13,7 @@ from craft_cli.pytest_plugin import RecordingEmitter
 
 from analyses import make_analysis
 from host_doubles import install_snapcraft
-from snapcraft_compression_advisor.advice.reasons import Verdict
+from snapcraft_compression_advisor.advice.recommendation import Verdict
 from snapcraft_compression_advisor.core.errors import BadDataError, NoInputError
 from snapcraft_compression_advisor.host.decision import (
     Artifact,

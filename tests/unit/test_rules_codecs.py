@@ -20,7 +20,7 @@ from lint_contexts import (
     with_launch,
 )
 from snapcraft_compression_advisor.advice.evidence import Policy, Saving
-from snapcraft_compression_advisor.advice.recommendation import recommend
+from snapcraft_compression_advisor.advice.recommend import recommend
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.diff.figures import BaselineBuild, PayloadFigures
 from snapcraft_compression_advisor.launch.fit import FittedProfile
@@ -129,7 +129,7 @@ def test_kernel_that_changes_the_verdict_is_named() -> None:
     (finding,) = found_by(kernels_differ, context)
     assert finding.severity == "info"
     assert finding.message == (
-        "The verdict for nvme-laptop depends on the kernel: no benefit on nvme-laptop; "
+        "The verdict for nvme-laptop depends on the kernel: keep xz on nvme-laptop; "
         "change to lzo on nvme-laptop@ubuntu-22.04."
     )
     assert [each.origin for each in finding.evidence] == ["estimated"] * 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ...advice.reasons import DeviceVerdict
+from ...advice.recommendation import DeviceVerdict
 from ...codecs import CODECS, SHIPPABLE
 from ...core.units import seconds_text
 from ...devices.builtin_kernels import plain_name

@@ -6,11 +6,11 @@ import math
 from collections.abc import Callable, Iterator
 
 from ...advice.judging import SNAPCRAFT_DEFAULT
-from ...advice.reasons import Code
+from ...advice.recommendation import Code
 from ...core.units import bytes_text, format_bytes, join_ends, percent, seconds_text
 from ...payload.snap_yaml import split_component_name
 from ...project.edit import safe_edit
-from ...wording import habits_text, not_followed, place_of, sentences
+from ...wording import habits_text, not_followed, place_of, reasons
 from ..finding import Evidence, Finding, Fix, Gain, estimated, measured
 from ..rule import (
     RECORD,
@@ -121,15 +121,9 @@ def _what_decides(context: Context) -> Fix | None:
 def _open_question(context: Context) -> str:
     """Say what is undecided, and the figure that leaves it so."""
     advice = context.analysis.recommendation
-    message = (
-        f"It is undecided whether lzo is worth its size: {sentences(advice.reasons)[0]}"
-    )
-    if (saving := advice.decisive) is None:
-        return message
-    return (
-        f"{message} lzo saves an estimated {seconds_text(saving.seconds)} per cold "
-        f"launch of {saving.app} {place_of(saving)}.{_blind_spots(context, saving.app)}"
-    )
+    why = " ".join(reasons(advice))
+    blind = _blind_spots(context, advice.decisive.app) if advice.decisive else ""
+    return f"It is undecided whether lzo is worth its size: {why}{blind}"
 
 
 def _blind_spots(context: Context, app: str) -> str:
@@ -154,25 +148,18 @@ def _gain_message(context: Context) -> str:
         f"{bytes_text(added)} ({_growth(context)}) more to download."
     )
     if advice.reasons[0] is not Code.LZO_PAYS:  # a budget decides
-        message = f"{sentences(advice.reasons)[0]} {message}"
+        _, budget, *_ = reasons(advice)
+        message = f"{budget} {message}"
     codec = current_codec(context)
     return message if codec == "xz" else f"{message} {packed_with(context)} {codec}."
 
 
 def _loss_message(context: Context) -> str:
     advice = context.analysis.recommendation
-    decisive, added = advice.decisive, advice.bytes_added
-    if added is None:  # a verdict of change has it
+    if (added := advice.bytes_added) is None:  # a verdict of change has it
         return "lzo makes the image larger without a gain that is worth it."
-    reason = sentences(advice.reasons)[0]
     adds = f"lzo adds {bytes_text(added)} ({_growth(context)}) to what xz would take"
-    if decisive is None:  # a component
-        return f"{adds}: {reason}"
-    return (
-        f"{adds}, and "
-        f"a cold launch of {decisive.app} {place_of(decisive)} takes an estimated "
-        f"{seconds_text(decisive.seconds)} less: {reason}"
-    )
+    return f"{adds}: {' '.join(reasons(advice))}"
 
 
 def _growth(context: Context) -> str:
