@@ -51,10 +51,11 @@ class StackPart:
     estimates: Mapping[str, Mapping[str, LaunchEstimate]] = field(default_factory=dict)
     lzo_less_xz_bytes: Interval | None = None
 
-    def packed_as(self, codec: str | None) -> str:
-        """Return the codec whose cost it has: by default what snapcraft takes."""
+    @property
+    def taken_as(self) -> str:
+        """The codec whose cost it has: by default what snapcraft takes."""
         estimates = next(iter(self.estimates.values()), {})
-        return codec if codec in estimates and codec is not None else _USUAL_CODEC
+        return self.codec if self.codec and self.codec in estimates else _USUAL_CODEC
 
 
 def split(

@@ -139,6 +139,7 @@ def _launch(analysis: Analysis, launch: LaunchAnalysis) -> Part:
     savings = launch.savings() if known.files else ()
     decisive = analysis.recommendation.decisive
     own = decisive if decisive and decisive.app == known.app else None
+    stack = stack_snaps(analysis, launch)
     return part(
         known,
         "app source method data_blocks raw_bytes unresolved",
@@ -164,8 +165,8 @@ def _launch(analysis: Analysis, launch: LaunchAnalysis) -> Part:
         if own and own.narrowing
         else None,
         weight=launch.weight,
-        stack=[stack_part(each) for each in stack_snaps(analysis, launch)],
-        stack_whole=stack_whole(analysis, launch),
+        stack=[*map(stack_part, stack)],
+        stack_whole=stack_whole(stack),
     )
 
 

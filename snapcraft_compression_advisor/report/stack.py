@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from ..core.units import Interval, counted, joined, percent, seconds, size
 from ..launch.model import seconds_saved, together
@@ -24,23 +24,6 @@ _NOT_KNOWN = "xz?"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StackSnap:
-    """What a launch reads of one snap, and what that costs.
-
-    :param codec: that it has: for a prime directory that of snapcraft.yaml.
-    :param taken_as: the codec that "as packed" means: xz if it isn't known.
-    :param other: the codec that it could change to.
-    :param saves_s: by device; seconds that the other codec saves per cold launch.
-    """
-
-    read: StackPart
-    codec: str | None
-    taken_as: str
-    other: Literal["xz", "lzo"]
-    saves_s: Mapping[str, Interval]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class StackWhole:
     """What all snaps together add to a cold launch on one device.
 
@@ -54,43 +37,25 @@ class StackWhole:
     all_lzo_saves_s: Interval
 
 
-def stack_snaps(analysis: Analysis, launch: LaunchAnalysis) -> tuple[StackSnap, ...]:
-    """Return a launch's reads by snap, the app's own first."""
-    return tuple(_snap(analysis, each) for each in launch.stack)
+def stack_snaps(analysis: Analysis, launch: LaunchAnalysis) -> tuple[StackPart, ...]:
+    """Return a launch's reads by snap, the app's own first.
 
-
-def _snap(analysis: Analysis, read: StackPart) -> StackSnap:
-    codec = _codec_of(analysis, read)
-    packed = read.packed_as(codec)
-    other: Literal["xz", "lzo"] = "xz" if packed == "lzo" else "lzo"
-    return StackSnap(
-        read=read,
-        codec=codec,
-        taken_as=packed,
-        other=other,
-        saves_s={
-            device: seconds_saved(estimates[packed], estimates[other])
-            for device, estimates in read.estimates.items()
-            if {packed, other} <= estimates.keys()
-        },
+    A prime directory has the codec of snapcraft.yaml.
+    """
+    declared = analysis.payload.declared_compression
+    return tuple(
+        replace(each, codec=declared) if each.judged else each for each in launch.stack
     )
 
 
-def _codec_of(analysis: Analysis, read: StackPart) -> str | None:
-    return analysis.payload.declared_compression if read.judged else read.codec
-
-
-def stack_whole(analysis: Analysis, launch: LaunchAnalysis) -> dict[str, StackWhole]:
+def stack_whole(snaps: Sequence[StackPart]) -> dict[str, StackWhole]:
     """Return the seconds that the available snaps add, by device."""
-    parts = [each for each in launch.stack if each.estimates]
+    parts = [each for each in snaps if each.estimates]
     if len(parts) < _LEAST_STACK:
         return {}
     found = {}
-    for device in launch.estimates:
-        costs = [
-            (each, each.estimates[device][each.packed_as(_codec_of(analysis, each))])
-            for each in parts
-        ]
+    for device in parts[0].estimates:
+        costs = [(each, each.estimates[device][each.taken_as]) for each in parts]
         whole = together([cost for _, cost in costs])
         judged = sum(cost.added_s.mid for each, cost in costs if each.judged)
         every = sum(cost.added_s.mid for _, cost in costs)
@@ -103,36 +68,48 @@ def stack_whole(analysis: Analysis, launch: LaunchAnalysis) -> dict[str, StackWh
     return found
 
 
-def stack_part(snap: StackSnap) -> Part:
+def _other_codec(snap: StackPart) -> str:
+    """Return the codec that a snap could change to."""
+    return "xz" if snap.taken_as == "lzo" else "lzo"
+
+
+def _change_saves_s(snap: StackPart) -> dict[str, Interval]:
+    """Return the seconds that the other codec saves per cold launch, by device."""
+    codecs = snap.taken_as, _other_codec(snap)
+    return {
+        device: seconds_saved(*(estimates[codec] for codec in codecs))
+        for device, estimates in snap.estimates.items()
+        if {*codecs} <= estimates.keys()
+    }
+
+
+def stack_part(snap: StackPart) -> Part:
     """Return a snap of a stack as JSON has it."""
-    read, launch_set = snap.read, snap.read.launch_set
     return part(
-        launch_set,
+        snap.launch_set,
         "source data_blocks raw_bytes",
-        snap=read.name,
-        role=read.role,
+        snap=snap.name,
+        role=snap.role,
         codec=snap.codec,
         taken_as=snap.taken_as,
-        judged=read.judged,
-        files=len(launch_set.files),
-        expected_blocks=round(launch_set.expected_blocks, 1),
-        lzo_adds_bytes=read.lzo_less_xz_bytes,
+        judged=snap.judged,
+        files=len(snap.launch_set.files),
+        expected_blocks=round(snap.launch_set.expected_blocks, 1),
+        lzo_adds_bytes=snap.lzo_less_xz_bytes,
         devices={
             device: {codec: {"added_s": cost.added_s} for codec, cost in costs.items()}
-            for device, costs in read.estimates.items()
+            for device, costs in snap.estimates.items()
         },
-        other_codec=snap.other,
-        change_saves_s=snap.saves_s,
+        other_codec=_other_codec(snap),
+        change_saves_s=_change_saves_s(snap),
     )
 
 
-def stack_section(analysis: Analysis, launch: LaunchAnalysis) -> Section | None:
+def stack_section(analysis: Analysis, launch: LaunchAnalysis) -> Section:
     """Return the section on a launch's reads by snap, and on who can change them."""
     snaps = stack_snaps(analysis, launch)
-    if not snaps:
-        return None
-    whole = stack_whole(analysis, launch)
-    known = dict.fromkeys(how_known(s.read.launch_set.source) for s in snaps)
+    whole = stack_whole(snaps)
+    known = dict.fromkeys(how_known(s.launch_set.source) for s in snaps)
     how = f"{counted(len(snaps), 'snap')}, {' and '.join(known)}"
     tables = [_added(snaps, whole), _changes(snaps, whole)]
     return Section(
@@ -143,24 +120,23 @@ def stack_section(analysis: Analysis, launch: LaunchAnalysis) -> Section | None:
     )
 
 
-def _added(snaps: Sequence[StackSnap], whole: Mapping[str, StackWhole]) -> Table:
+def _added(snaps: Sequence[StackPart], whole: Mapping[str, StackWhole]) -> Table:
     """Return the seconds that each snap adds with its own codec."""
-    first = next((each.read.estimates for each in snaps if each.read.estimates), {})
+    first = next((each.estimates for each in snaps if each.estimates), {})
     devices = tuple(whole or first)
     rows: list[tuple[Cell, ...]] = []
     for each in snaps:
-        read = each.read
-        unknown = _NOT_KNOWN if read.estimates else "not known"
+        unknown = _NOT_KNOWN if each.estimates else "not known"
         rows.append(
             (
-                f"{read.name} ({read.role})",
+                f"{each.name} ({each.role})",
                 each.codec or unknown,
-                f"{read.launch_set.expected_blocks:,.0f}",
+                f"{each.launch_set.expected_blocks:,.0f}",
                 *(_cost(each, device) for device in devices),
             )
         )
     if whole:
-        blocks = sum(each.read.launch_set.expected_blocks for each in snaps)
+        blocks = sum(each.launch_set.expected_blocks for each in snaps)
         sums = (seconds(each.added_s) for each in whole.values())
         rows.append(("together", "", f"{blocks:,.0f}", *sums))
     return Table(
@@ -171,28 +147,28 @@ def _added(snaps: Sequence[StackSnap], whole: Mapping[str, StackWhole]) -> Table
     )
 
 
-def _cost(snap: StackSnap, device: str) -> Cell:
-    costs = snap.read.estimates.get(device, {})
+def _cost(snap: StackPart, device: str) -> Cell:
+    costs = snap.estimates.get(device, {})
     return seconds(costs[snap.taken_as].added_s) if snap.taken_as in costs else (
         "not known"
     )  # fmt: skip
 
 
 def _changes(
-    snaps: Sequence[StackSnap], whole: Mapping[str, StackWhole]
+    snaps: Sequence[StackPart], whole: Mapping[str, StackWhole]
 ) -> Table | None:
     """Return the saving of another codec for each snap; None if none is known."""
     rows: list[tuple[Cell, ...]] = []
     for each in snaps:
-        if each.saves_s:
-            whose = "yours" if each.read.judged else "theirs"
-            adds, sign = (": adds", -1) if each.other == "xz" else ("", 1)
-            saved = (each.saves_s.get(device) for device in whole)
+        if saves_s := _change_saves_s(each):
+            whose, other = "yours" if each.judged else "theirs", _other_codec(each)
+            adds, sign = (": adds", -1) if other == "xz" else ("", 1)
+            saved = (saves_s.get(device) for device in whole)
             cells = (seconds(it * sign) if it else "" for it in saved)
-            rows.append((f"{each.read.name} to {each.other} ({whose}){adds}", *cells))
+            rows.append((f"{each.name} to {other} ({whose}){adds}", *cells))
     if not rows or not whole:
         return None
-    if sum(each.taken_as != "lzo" for each in snaps if each.read.estimates) > 1:
+    if sum(each.taken_as != "lzo" for each in snaps if each.estimates) > 1:
         every = (seconds(each.all_lzo_saves_s) for each in whole.values())
         rows.append(("all to lzo", *every))
     return Table(
@@ -203,11 +179,11 @@ def _changes(
 
 
 def _sentences(
-    snaps: Sequence[StackSnap], whole: Mapping[str, StackWhole]
+    snaps: Sequence[StackPart], whole: Mapping[str, StackWhole]
 ) -> Iterator[str]:
     """Yield who can change what, and what the tables leave open."""
-    own = next((each.read for each in snaps if each.read.judged), None)
-    others = [each.read for each in snaps if not each.read.judged]
+    own = next((each for each in snaps if each.judged), None)
+    others = [each for each in snaps if not each.judged]
     at_hand = [each.name for each in others if each.estimates]
     if own is None or not whole:
         yield "The other snaps aren't available, so their seconds aren't known."
@@ -221,7 +197,7 @@ def _sentences(
             f"it makes up {shares}. Only their maintainers can change "
             f"{joined(at_hand)}."
         )
-    unknown = [e.read.name for e in snaps if e.codec is None and e.read.estimates]
+    unknown = [e.name for e in snaps if e.codec is None and e.estimates]
     if unknown:
         yield f"The codec of {joined(unknown)} isn't known, so xz is taken (xz?)."
     missing = [each.name for each in others if not each.estimates]
@@ -229,10 +205,10 @@ def _sentences(
         names = joined(missing)
         yield f"{names}: recorded, but not available, so seconds aren't known."
     for each in snaps:
-        added = each.read.lzo_less_xz_bytes
-        if added is None or each.read.judged:
+        added = each.lzo_less_xz_bytes
+        if added is None or each.judged:
             continue
-        if each.other == "xz":
-            yield f"xz takes an estimated {size(added)} off {each.read.name}."
+        if _other_codec(each) == "xz":
+            yield f"xz takes an estimated {size(added)} off {each.name}."
         else:
-            yield f"lzo adds an estimated {size(added)} to {each.read.name}."
+            yield f"lzo adds an estimated {size(added)} to {each.name}."

@@ -95,9 +95,7 @@ def test_json_of_a_stack_fits_its_schema() -> None:
 
 
 def sentences_of(analysis: Analysis) -> str:
-    section = stack_section(analysis, analysis.launches[0])
-    assert section is not None
-    return " ".join(section.sentences)
+    return " ".join(stack_section(analysis, analysis.launches[0]).sentences)
 
 
 def test_a_codec_that_is_not_known_is_taken_as_xz() -> None:
