@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from .advice.evidence import ColdStart, Habits, Policy, Saving
+from .advice.judging import starts_at_risk
 from .advice.month import Month
 from .advice.recommendation import (
     Budget,
@@ -65,10 +66,6 @@ _SENTENCES: Mapping[Code, str] = {
     "files: 'components' in compression-advisor.yaml can say that.",
     Code.NO_APP: "The snap has no app, so the advisor can't tell which of its files "
     "are read at launch.",
-    Code.NO_CODEC_IN_BUDGET: "Neither xz nor lzo meets the cold-start budget: ship "
-    "less, or raise the budget.",
-    Code.BUDGET_OR_SIZE: "Only lzo meets the cold-start budget, but it adds more to "
-    "the image than the project allows: ship less, or raise one of the two limits.",
 }
 _CONTINUATIONS: Mapping[Code, str] = {
     Code.LIKELY: "This verdict holds in nine cases of ten.",
@@ -82,6 +79,10 @@ _CONTINUATIONS: Mapping[Code, str] = {
 }
 _BUDGETS: Mapping[str, str] = {
     "keeps": "{codec} meets the cold-start budget; {other} exceeds it.",
+    "too-large": "Only {codec} meets the cold-start budget, but it adds more to the "
+    "image than the project allows: ship less, or raise one of the two limits.",
+    "neither": "Neither xz nor lzo meets the cold-start budget: ship less, or raise "
+    "the budget.",
     "in-doubt": "{codec} exceeds the cold-start budget; it isn't certain that {other} "
     "meets it.",
     "breaks": "Savings and size favour {codec}, which would exceed the cold-start "
@@ -104,6 +105,8 @@ def reasons(advice: Recommendation) -> tuple[str, ...]:
             texts[-1] += f" {_CONTINUATIONS[reason]}"
         elif text := _sentence(reason, advice.policy):
             texts.append(text)
+    if any(isinstance(each, Budget) for each in advice.reasons):
+        texts += map(_cold_start, starts_at_risk(advice.evidence))
     return (*texts, month_text(advice.month)) if advice.month else (*texts,)
 
 
@@ -202,15 +205,13 @@ def _sentence(reason: Reason, policy: Policy) -> str:
         case Budget(effect, codec):
             other = "lzo" if codec == "xz" else "xz"
             return _BUDGETS[effect].format(codec=codec, other=other)
-        case ColdStart():
-            return _cold_start(reason)
 
 
 def _failing(condition: Condition, policy: Policy) -> str:
     if condition == "saving":
         return ""
     if condition == "growth":
-        allowed = _allowed(policy)
+        allowed = allowed_growth(policy)
         text = f"adds more to the image than the {allowed} that the project allows"
     elif policy.habits is not None:
         text = f"costs time over {habits_text(policy.habits)}"
@@ -222,7 +223,7 @@ def _failing(condition: Condition, policy: Policy) -> str:
 
 def _open(condition: Condition, policy: Policy) -> str:
     if condition == "growth":
-        return f"whether the image grows by no more than {_allowed(policy)}"
+        return f"whether the image grows by no more than {allowed_growth(policy)}"
     if policy.habits is not None:
         return f"whether lzo saves time over {habits_text(policy.habits)}"
     return (
@@ -238,7 +239,8 @@ def asked(policy: Policy) -> str:
     return f"{100 * policy.min_saving_share:g} % of what xz adds"
 
 
-def _allowed(policy: Policy) -> str:
+def allowed_growth(policy: Policy) -> str:
+    """Return what lzo may add to the image; empty if that isn't limited."""
     limits = []
     if policy.max_growth_bytes is not None:
         limits.append(format_bytes(policy.max_growth_bytes))

@@ -227,18 +227,14 @@ def _within_budgets(
         keeper = current if now is Answer.YES else other
         return _by_budget(ordinary, evidence, keeper, lzo_fits)
     if now is Answer.NO:
-        none = then is Answer.NO
-        note = Code.NO_CODEC_IN_BUDGET if none else Budget("in-doubt", current)
-        return _noted(ordinary, note, starts)
+        note = Budget("neither" if then is Answer.NO else "in-doubt", current)
+        return replace(ordinary, reasons=(*ordinary.reasons, note))
     if ordinary.compression != current and then is not Answer.YES and then is not now:
         sure = then is Answer.NO
         return Recommendation(
             compression=current,
             verdict=_verdict(current, evidence) if sure else "undecided",
-            reasons=(
-                Budget("breaks" if sure else "may-break", other),
-                *_at_risk(starts),
-            ),
+            reasons=(Budget("breaks" if sure else "may-break", other),),
         )
     return ordinary
 
@@ -258,21 +254,18 @@ def _by_budget(
     ordinary: Recommendation, evidence: Evidence, keeper: Compression, lzo_fits: Answer
 ) -> Recommendation:
     """Return the judgement where one codec alone keeps the budgets."""
-    starts = evidence.cold_starts
     if keeper == "lzo" and lzo_fits is Answer.NO:
-        return _noted(ordinary, Code.BUDGET_OR_SIZE, starts)
+        reasons = (*ordinary.reasons, Budget("too-large", keeper))
+        return replace(ordinary, reasons=reasons)
     keeps = Budget("keeps", keeper)
     if keeper == "lzo" and lzo_fits is Answer.UNKNOWN:
         return Recommendation(
             compression=current_of(evidence),
             verdict="undecided",
-            reasons=(keeps, Code.GROWTH_IN_DOUBT, *_at_risk(starts)),
+            reasons=(keeps, Code.GROWTH_IN_DOUBT),
         )
-    return Recommendation(
-        compression=keeper,
-        verdict=_verdict(keeper, evidence),
-        reasons=(keeps, *_at_risk(starts)),
-    )
+    verdict = _verdict(keeper, evidence)
+    return Recommendation(compression=keeper, verdict=verdict, reasons=(keeps,))
 
 
 def _verdict(choice: Compression, evidence: Evidence) -> Verdict:
@@ -280,16 +273,10 @@ def _verdict(choice: Compression, evidence: Evidence) -> Verdict:
     return "keep" if choice == (evidence.declared or SNAPCRAFT_DEFAULT) else "change"
 
 
-def _noted(
-    judgement: Recommendation, note: Reason, starts: Sequence[ColdStart]
-) -> Recommendation:
-    return replace(judgement, reasons=(*judgement.reasons, note, *_at_risk(starts)))
-
-
-def _at_risk(starts: Sequence[ColdStart]) -> tuple[ColdStart, ...]:
+def starts_at_risk(evidence: Evidence) -> tuple[ColdStart, ...]:
     """Return the starts that don't surely keep their budget with both codecs."""
     return tuple(
         start
-        for start in starts
+        for start in evidence.cold_starts
         if any(kept_with(codec, start) is not Answer.YES for codec in _OTHER)
     )

@@ -7,7 +7,7 @@ from enum import Enum
 from typing import Literal
 
 from ..core.units import Interval
-from .evidence import ColdStart, Evidence, Policy, Saving
+from .evidence import Evidence, Policy, Saving
 from .month import Month
 
 Compression = Literal["xz", "lzo"]
@@ -25,8 +25,6 @@ class Code(Enum):
     NO_LAUNCH = "no-launch"
     NO_APP = "no-app"
     READER_UNKNOWN = "reader-unknown"
-    NO_CODEC_IN_BUDGET = "no-codec-in-budget"
-    BUDGET_OR_SIZE = "budget-or-size"
 
     # What goes on with the reason before:
     LIKELY = "likely"
@@ -71,16 +69,17 @@ class Lacking:
 class Budget:
     """What budgets of cold starts say.
 
-    :param effect: ``keeps``: the codec alone keeps them; ``in-doubt``: the codec breaks
-        one, and the other codec may; ``breaks``, ``may-break``: savings and size speak
-        for the codec, but not the budgets.
+    :param effect: ``keeps``: the codec alone keeps them; ``too-large``: so it does, but
+        the image may not grow so much; ``neither``: both codecs break one;
+        ``in-doubt``: the codec breaks one, and the other codec may; ``breaks``,
+        ``may-break``: savings and size speak for the codec, but not the budgets.
     """
 
-    effect: Literal["keeps", "in-doubt", "breaks", "may-break"]
+    effect: Literal["keeps", "too-large", "neither", "in-doubt", "breaks", "may-break"]
     codec: Compression
 
 
-Reason = Code | Fails | InDoubt | Lacking | Budget | ColdStart
+Reason = Code | Fails | InDoubt | Lacking | Budget
 
 Decider = Literal["only-device", "least-saving", "not-worth-there", "average", "budget"]
 """Why the verdict is that of one device: no other was chosen, lzo saves least there, or

@@ -20,7 +20,7 @@ from ..core.units import (
 )
 from ..launch.stack import AVERAGE_CONSUMER
 from ..trial.stored import find_incompressible
-from ..wording import asked, habits_text
+from ..wording import allowed_growth, asked, habits_text
 from .answer import deciding_launch
 from .files import file_kinds, heavy_files, launch_groups
 from .lint_formats.phrases import findings_sections
@@ -104,7 +104,6 @@ def _most_read(analysis: Analysis) -> Section | None:
         origin=f"Blocks read: {how_known(launch.launch_set.source)}.",
         entries=tuple(
             Entry(
-                mark="",
                 title=f"{percent(each.blocks / whole)} {each.name}",
                 text=counted(each.files, "file"),
             )
@@ -276,9 +275,7 @@ def _reads(analysis: Analysis, launch: LaunchAnalysis) -> Section:
 
 def _steps(analysis: Analysis) -> Section | None:
     """Return the steps that decide an advice, or make it surer."""
-    steps = [
-        Step(title=each.text, lines=each.commands) for each in what_decides(analysis)
-    ]
+    steps = [*what_decides(analysis)]
     consumers = [
         each.launch_set.app
         for each in analysis.launches
@@ -359,7 +356,7 @@ def _method(analysis: Analysis, command: str) -> Section:
     return Section(
         title="How the figures were obtained",
         entries=tuple(
-            Entry(mark="", title=term, text="; ".join(e.rstrip(".") for e in texts))
+            Entry(title=term, text="; ".join(e.rstrip(".") for e in texts))
             for term, texts in terms
         ),
     )
@@ -408,10 +405,8 @@ def _policy(analysis: Analysis) -> Iterator[str]:
     if policy.device_shares:
         shares = (f"{share:.0%} {name}" for name, share in policy.device_shares.items())
         yield f"it must do so on average over the users' devices: {', '.join(shares)}"
-    if policy.max_growth_bytes is not None:
-        yield f"lzo may add up to {format_bytes(policy.max_growth_bytes)}"
-    if policy.max_growth_share is not None:
-        yield f"lzo may add up to {100 * policy.max_growth_share:g}%"
+    if allowed := allowed_growth(policy):
+        yield f"lzo may add up to {allowed}"
     if policy.cold_start_limits_s:
         limits = (
             f"{device} {format_seconds(limit)}"

@@ -129,7 +129,7 @@ def _recommendation(analysis: Analysis) -> Part:
             )
             for each in (decides.by_device if decides else ())
         ],
-        steps=[part(each, "text commands") for each in steps],
+        steps=[{"text": each.title, "commands": each.lines} for each in steps],
     )
 
 

@@ -18,7 +18,7 @@ from ..payload.snap_yaml import split_component_name
 from ..wording import reasons, sentences, verdict_words
 from .lines import COLUMNS, FILE_STYLE, TextStyle
 from .model import Page, Section, Step, Table
-from .words import WINDOW_PHRASES, again, what_decides
+from .words import WINDOW_PHRASES, again, guessed_apps, what_decides
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -57,7 +57,7 @@ def advise_page(
     advice, name = analysis.recommendation, analysis.payload.name
     first = tuple(each for each in what_decides(analysis) if each.short)[:1]
     text = f"{name}: {verdict_words(advice)}"
-    text += "".join(f"; {it.short}{':' * bool(it.commands)}" for it in first)
+    text += "".join(f"; {it.short}{':' * bool(it.lines)}" for it in first)
     details = tuple(details)
     charted = any(each.opened and each.charts for each in details)
     shown = (
@@ -74,7 +74,7 @@ def advise_page(
         ),
         headline=text,
         note=_now(analysis),
-        commands=tuple(command for step in first for command in step.commands),
+        commands=tuple(command for step in first for command in step.lines),
         facts=tuple(_facts(analysis)),
         sections=(*(each for each in shown if each != Section(short=True)), *details),
         more="Charts: --report advice.html",
@@ -112,8 +112,7 @@ def _now(analysis: Analysis) -> str:
 def _facts(analysis: Analysis) -> Iterator[str]:
     """Yield what was looked at."""
     payload = analysis.payload
-    _, component = split_component_name(payload.name)
-    built = "Built snap" if component is None else "Built component"
+    built = "Built component" if _is_component(analysis) else "Built snap"
     kind = "Prime directory" if payload.kind == "prime" else built
     yield f"{kind} {payload.path}, base {payload.base or 'unknown'}"
     yield (
@@ -231,10 +230,5 @@ def _to_type(analysis: Analysis, apply: str | None) -> Iterator[Step]:
         return
     if apply is not None:
         yield Step(title="Apply", lines=(apply or again(analysis, "--fix"),))
-    guessed = [
-        each
-        for each in analysis.launches
-        if each.launch_set.source == "static" and each.launch_set.files
-    ]
-    if guessed and not apply and not _is_component(analysis):
+    if guessed_apps(analysis) and not apply and not _is_component(analysis):
         yield Step(title="Be surer", lines=(again(analysis, "--record"),))

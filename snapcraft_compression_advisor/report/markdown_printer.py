@@ -111,11 +111,10 @@ def _listed(commands: Sequence[str]) -> str:
 
 
 def _step(step: Step) -> Iterator[str]:
-    if not step.text and len(step.lines) == 1:
+    if len(step.lines) == 1:
         yield f"- {plain(step.title)}: {code_span(step.lines[0])}"
         return
-    text = f" {plain(step.text)}" if step.text else ""
-    yield f"- {plain(step.title)}{':' if step.lines or text else '.'}{text}"
+    yield f"- {plain(step.title)}{':' if step.lines else '.'}"
     yield from (f"  - {code_span(line)}" for line in step.lines)
 
 

@@ -73,7 +73,7 @@ class Entry:
     :param details: lines below it.
     """
 
-    mark: str
+    mark: str = ""
     tone: Severity = "info"
     title: str
     text: str = ""
@@ -84,13 +84,13 @@ class Entry:
 class Step:
     """Something to do next, or to paste.
 
-    :param text: what it brings.
     :param lines: to copy.
+    :param short: the same in a few words, for a headline.
     """
 
     title: str
-    text: str = ""
     lines: tuple[str, ...] = ()
+    short: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from ..core.units import Interval, counted, format_bytes, seconds, sentence, siz
 from ..lint.rule import DELTA_NAMES
 from ..refresh.changes import LISTED_FILES, totals
 from ..refresh.delta import DELTA_FORMATS, PLAIN
-from ..wording import habits_text, month_text
+from ..wording import habits_text, month_text, place_of
 from .document import Part, document_text, part
 from .model import Cell, Entry, Page, Section, Table
 
@@ -206,7 +206,7 @@ def _changes(refresh: Refresh) -> Section:
             ),
         ),
         entries=tuple(
-            Entry(mark="", title=_kind_text(each), text=_remedy(each))
+            Entry(title=_kind_text(each), text=_remedy(each))
             for each in found
             if _remedy(each)
         ),
@@ -318,15 +318,14 @@ def _by_codec(month: Month) -> dict[str, Interval]:
 def month_section(month: Month) -> Section:
     """Return a month as a table, with what it rests on."""
     saving = month.saving
-    where = "on average" if saving.shares else f"on {saving.device}"
-    habits = habits_text(month.habits)
+    habits = f"{habits_text(month.habits)}, {place_of(saving)}"
     xz, lzo = (_by_codec(month)[codec] for codec in ("xz", "lzo"))
     return Section(
         title="What lzo saves in a user's month",
         origin="Estimated, with intervals.",
         sentences=(
             month_text(month),
-            sentence(f"{habits}, {where}, at {month.link_mbit_per_s:g} Mbit/s"),
+            sentence(f"{habits}, at {month.link_mbit_per_s:g} Mbit/s"),
             _WHAT_IS_DOWNLOADED[month.habits.deltas],
             *((_ASSUMED,) if month.habits.assumed else ()),
         ),

@@ -91,15 +91,14 @@ def _entry(entry: Entry, style: TextStyle) -> Iterator[str]:
 
 def _is_brief(step: Step) -> bool:
     """Return whether a step is a label and a command: one line."""
-    return not step.text and len(step.lines) == 1 and len(step.title) < _LABEL_COLUMNS
+    return len(step.lines) == 1 and len(step.title) < _LABEL_COLUMNS
 
 
 def _step(step: Step, style: TextStyle) -> Iterator[str]:
     if _is_brief(step):
         yield f"{step.title + ':':{_LABEL_COLUMNS}}{printable(step.lines[0])}"
         return
-    text = f"{step.title}. {step.text}" if step.text else step.title
-    yield from _wrapped(f"{text.rstrip('.')}{':' if step.lines else '.'}", style)
+    yield from _wrapped(f"{step.title}{':' if step.lines else '.'}", style)
     yield from (f"{2 * _INDENT}{printable(line)}" for line in step.lines)
 
 

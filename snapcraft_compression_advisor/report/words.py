@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..advice.recommendation import Code
@@ -11,6 +10,7 @@ from ..core.terminal import printable
 from ..core.units import counted, first_of, join_ends, joined
 from ..payload.snap_yaml import split_component_name
 from ..wording import not_followed, verdict_words
+from .model import Step
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -98,25 +98,16 @@ def not_shipped(needed: Iterable[Unresolved]) -> Iterator[str]:
         yield f"{_SUPPLIED[supplier]}: {first_of(found)}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NextStep:
-    """Something to do: what it brings, commands to copy, and it in a few words."""
-
-    text: str
-    commands: tuple[str, ...] = ()
-    short: str = ""
-
-
-def what_decides(analysis: Analysis) -> Iterator[NextStep]:
+def what_decides(analysis: Analysis) -> Iterator[Step]:
     """Yield what would decide an advice; nothing if it is decided."""
     if analysis.recommendation.verdict != "undecided":
         return
-    guessed = _guessed(analysis)
+    guessed = guessed_apps(analysis)
     if Code.READER_UNKNOWN in analysis.recommendation.reasons:
         _, name = split_component_name(analysis.payload.name)
         setting = f"'components: {{{name}: {{read: all}}}}', or 'none'"
-        yield NextStep(
-            text=f"Say what is read of it in compression-advisor.yaml: {setting}",
+        yield Step(
+            title=f"Say what is read of it in compression-advisor.yaml: {setting}",
             short=f"set {setting}",
         )
         return
@@ -124,31 +115,31 @@ def what_decides(analysis: Analysis) -> Iterator[NextStep]:
         yield _record_instead(analysis, guessed)
         return
     if any(each.launch_set.window == "early" for each in analysis.launches):
-        yield NextStep(
-            text="The recording ended at a first window. If that is a splash screen, "
+        yield Step(
+            title="The recording ended at a first window. If that is a splash screen, "
             "wait longer; if it is a dialog of the first run, answer it in a home "
             "directory of its own (DIR/user), and record with --home DIR",
-            commands=(again(analysis, "--record", "--until", "seconds:10"),),
+            lines=(again(analysis, "--record", "--until", "seconds:10"),),
             short="record past its first window",
         )
         return
     if not analysis.launches:
         if Code.NO_APP in analysis.recommendation.reasons:
-            yield NextStep(
-                text="If it is a base or a content snap, name snaps that run with it: "
+            yield Step(
+                title="If it is a base or a content snap, name snaps that run with it: "
                 "their launches decide",
-                commands=(again(analysis, "--consumer", "app.snap"),),
+                lines=(again(analysis, "--consumer", "app.snap"),),
                 short="name a snap that runs with it",
             )
         return
     if "growth" in analysis.recommendation.doubts:
-        yield NextStep(text="--exact packs with every codec, so the sizes are measured")
+        yield Step(title="--exact packs with every codec, so the sizes are measured")
     if {"saving", "paying"} & {*analysis.recommendation.doubts}:
         yield from _without_devices_in_doubt(analysis)
-        yield NextStep(
-            text="It depends on how fast the device is; a calibrated profile of your "
+        yield Step(
+            title="It depends on how fast the device is; a calibrated profile of your "
             "own device decides it for that device",
-            commands=(
+            lines=(
                 f"sudo compression-advisor calibrate -o {_DEVICE}",
                 again(analysis, "--device", _DEVICE),
             ),
@@ -156,17 +147,17 @@ def what_decides(analysis: Analysis) -> Iterator[NextStep]:
         )
 
 
-def _without_devices_in_doubt(analysis: Analysis) -> Iterator[NextStep]:
+def _without_devices_in_doubt(analysis: Analysis) -> Iterator[Step]:
     """Yield the step that names the devices which decide it by themselves, if any."""
     decides = analysis.recommendation.decides
     devices = decides.by_device if decides else ()
     sure = [each for each in devices if each.verdict != "undecided"]
     if sure:
         names = [each.device for each in sure]
-        yield NextStep(
-            text=f"Judged by {joined(names)} alone: {verdict_words(sure[0])}. Name the "
-            "devices that your users have",
-            commands=(again(analysis, *_each("--device", names)),),
+        yield Step(
+            title=f"Judged by {joined(names)} alone: {verdict_words(sure[0])}. Name "
+            "the devices that your users have",
+            lines=(again(analysis, *_each("--device", names)),),
             short="name the devices that your users have",
         )
 
@@ -180,22 +171,22 @@ def again(analysis: Analysis, *more: str) -> str:
     return f"compression-advisor {shlex.join(words)}"
 
 
-def _record_instead(analysis: Analysis, guessed: Sequence[str]) -> NextStep:
+def _record_instead(analysis: Analysis, guessed: Sequence[str]) -> Step:
     """Return the step that replaces guesses, for a snap or for its consumers."""
     names = [
         each.launch_set.app for each in analysis.launches if each.weight is not None
     ]
     if names:
-        return NextStep(
-            text="Recorded launches of the consumers in place of the guesses may "
+        return Step(
+            title="Recorded launches of the consumers in place of the guesses may "
             "decide it",
-            commands=tuple(map(record_installed, names)),
+            lines=tuple(map(record_installed, names)),
             short="record the consumers' launches",
         )
     named = guessed if len(analysis.launches) > 1 else ()
-    return NextStep(
-        text="A recorded launch in place of the guess may decide it",
-        commands=(again(analysis, "--record", *_each("--app", named)),),
+    return Step(
+        title="A recorded launch in place of the guess may decide it",
+        lines=(again(analysis, "--record", *_each("--app", named)),),
         short="record a launch",
     )
 
@@ -206,7 +197,7 @@ def record_installed(name: str) -> str:
     return f"compression-advisor record --installed {shlex.quote(name)} -o {file}"
 
 
-def _guessed(analysis: Analysis) -> Sequence[str]:
+def guessed_apps(analysis: Analysis) -> Sequence[str]:
     """Return the apps of which it was guessed what they read."""
     sets = (launch.launch_set for launch in analysis.launches)
     return [known.app for known in sets if known.files and known.source == "static"]

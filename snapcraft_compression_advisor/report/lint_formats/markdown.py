@@ -113,7 +113,7 @@ def _nothing(payload: LintedPayload) -> str:
 def _more(counting: list[Finding]) -> Iterator[Entry]:
     left = len(counting) - SHOWN_FINDINGS
     if left > 0:
-        yield Entry(mark="", title=f"{counted(left, 'more finding')} below")
+        yield Entry(title=f"{counted(left, 'more finding')} below")
 
 
 def _weight(finding: Finding) -> tuple[int, bool, bool]:
