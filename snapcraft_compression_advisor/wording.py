@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from .advice.evidence import ColdStart, Habits, Policy, Saving
@@ -34,7 +34,7 @@ from .core.units import (
 )
 
 if TYPE_CHECKING:
-    from .launch.launch_set import BlindReason
+    from .launch.launch_set import BlindReason, GuessBasis
 
 _BLIND: Mapping[BlindReason, str] = {
     "unreached-window": "{where} says that the app opens windows, but the search found "
@@ -165,19 +165,15 @@ def _where(advice: Recommendation, saving: Saving) -> str:
     return f"{', even' if even else ''} on {saving.device}"
 
 
-def not_followed(
-    spots: Sequence[tuple[BlindReason, str, str]], *, recorded: int
-) -> str:
-    """Return a clause on a guess's blind spots; the most important is named.
-
-    :param spots: reason, place and what it is about of each, at least one.
-    :param recorded: applications that stand in for what wasn't followed.
-    """
-    reason, where, what = min(spots, key=lambda spot: [*_BLIND].index(spot[0]))
-    clause = _BLIND[reason].format(where=printable(where), what=printable(what))
+def not_followed(basis: GuessBasis) -> str:
+    """Return a clause on a guess's blind spots, at least one; the worst is named."""
+    spots, recorded = basis.blind_spots, len(basis.reference)
+    spot = min(spots, key=lambda spot: [*_BLIND].index(spot.reason))
+    where, what = printable(spot.where), printable(spot.what)
+    clause = _BLIND[spot.reason].format(where=where, what=what)
     others = f" (and {len(spots) - 1:,} more)" if len(spots) > 1 else ""
     covered = "so the interval is wide"
-    if reason == "computed-import":
+    if spot.reason == "computed-import":
         covered = "the interval covers those of its package, others may add to it"
     if recorded:
         which = (

@@ -111,9 +111,7 @@ def all_of(answers: Iterable[Answer]) -> Answer:
 
 def stays_within(figure: Interval, most: float) -> Answer:
     """Return whether a figure is no more than a limit."""
-    if figure.high <= most:
-        return Answer.YES
-    return Answer.NO if figure.low > most else Answer.UNKNOWN
+    return _reaches(-figure, -most)
 
 
 def judge(

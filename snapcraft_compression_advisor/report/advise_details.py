@@ -28,6 +28,7 @@ from .model import Entry, Section, Step, Table
 from .refresh import month_section
 from .stack import stack_section
 from .words import (
+    WHAT_IF,
     accuracy,
     how_known,
     kernel_phrase,
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
     from ..lint.finding import LintedPayload
     from .model import Cell
 
-WHAT_IF = "* for comparison: snapcraft and the store accept only xz and lzo."
 MODEL_ERROR = (
     "error of the time added, xz: median 6.5%, worst 20.5% (18 figures)",
     "error of the time added, other codecs: median 17.7%, worst 67.2% (51 figures)",

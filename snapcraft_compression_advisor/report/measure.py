@@ -17,6 +17,7 @@ from ..core.units import (
 )
 from .document import Part, document_text, part
 from .model import Cell, Entry, Page, Section, Table
+from .words import WHAT_IF
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,7 +44,6 @@ _FIRST = {
 }
 _QUIET = "Close other programs and measure again; all figures include these runs."
 _STEADY = "Leave the machine idle, or add rounds with --runs."
-WHAT_IF = "* for comparison: snapcraft and the store accept only xz and lzo."
 _WIDE = 0.3
 """Of a figure: an interval that reaches further is shown by its ends."""
 
@@ -51,7 +51,7 @@ _WIDE = 0.3
 def measure_page(measurement: Measurement) -> Page:
     """Return the page of measured launches, and of lzo's saving."""
     sections = [
-        Section(short=True, tables=(_times(measurement),), sentences=()),
+        Section(short=True, tables=(_times(measurement),)),
         *_warnings(measurement),
         _differences(measurement),
         _conditions(measurement),

@@ -30,6 +30,8 @@ WINDOW_PHRASES: Mapping[WindowEnd, str] = {
 }
 """What ended a launch."""
 
+WHAT_IF = "* for comparison: snapcraft and the store accept only xz and lzo."
+
 _SUPPLIED: Mapping[str, str] = {
     "base": "from the base",
     "base or content snap": "from the base or a content snap",
@@ -59,10 +61,7 @@ def accuracy(launch: LaunchAnalysis) -> Iterator[str]:
     if known.basis is not None:
         yield _how_sure(known.basis.kind, [ratio for _, ratio in known.basis.recorded])
         if known.basis.blind_spots:
-            yield not_followed(
-                [(e.reason, e.where, e.what) for e in known.basis.blind_spots],
-                recorded=len(known.basis.reference),
-            )
+            yield not_followed(known.basis)
     if fit is not None and (fit.gone or fit.changed):
         yield _how_it_fits(fit)
 

@@ -22,7 +22,12 @@ from snapcraft_compression_advisor.launch.guess.candidates import find_candidate
 from snapcraft_compression_advisor.launch.guess.guess import static_launch_set
 from snapcraft_compression_advisor.launch.guess.priors import Counts, built_in_priors
 from snapcraft_compression_advisor.launch.guess.traits import DRIVER_WAYS
-from snapcraft_compression_advisor.launch.launch_set import BlindReason, LaunchSet
+from snapcraft_compression_advisor.launch.launch_set import (
+    BlindReason,
+    BlindSpot,
+    GuessBasis,
+    LaunchSet,
+)
 from snapcraft_compression_advisor.launch.model import (
     BlockSums,
     cost_of_blocks,
@@ -310,7 +315,8 @@ def test_reference_class_without_members_may_be_the_whole_payload() -> None:
 
 @pytest.mark.parametrize("reason", get_args(BlindReason))
 def test_every_reason_has_words(reason: BlindReason) -> None:
-    text = not_followed([(reason, "bin/\x1bx", "befunge")], recorded=0)
+    spot = BlindSpot(reason=reason, where="bin/\x1bx", what="befunge")
+    text = not_followed(GuessBasis(kind="GTK 4", blind_spots=(spot,)))
     assert "bin/\\x1bx" in text or "befunge" in text
     covered = "the interval covers those of its package, others may add to it"
     if reason != "computed-import":
@@ -319,9 +325,13 @@ def test_every_reason_has_words(reason: BlindReason) -> None:
 
 
 def test_most_important_of_several_reasons_is_said() -> None:
+    spots = (
+        BlindSpot(reason="syntax-error", where="a.py"),
+        BlindSpot(reason="unreached-window", where="b.desktop"),
+    )
+    reference = tuple((f"app{number}", 1.0) for number in range(20))
     text = not_followed(
-        [("syntax-error", "a.py", ""), ("unreached-window", "b.desktop", "")],
-        recorded=20,
+        GuessBasis(kind="GTK 4", blind_spots=spots, reference=reference)
     )
     assert "b.desktop says" in text
     assert "(and 1 more)" in text

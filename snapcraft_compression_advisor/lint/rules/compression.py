@@ -131,8 +131,7 @@ def _blind_spots(context: Context, app: str) -> str:
     for launch in context.analysis.launches:
         basis = launch.launch_set.basis
         if launch.launch_set.app == app and basis is not None and basis.blind_spots:
-            spots = [(spot.reason, spot.where, spot.what) for spot in basis.blind_spots]
-            text = not_followed(spots, recorded=len(basis.reference))
+            text = not_followed(basis)
             return f" {text[0].upper()}{text[1:]}."
     return ""
 

@@ -22,9 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from ...lint.finding import (
-        Evidence,
         Finding,
-        Fix,
         LintedPayload,
         LintReport,
         Location,
@@ -62,7 +60,10 @@ def title(finding: Finding) -> str:
 
 def details(finding: Finding) -> list[str]:
     """Return evidence, files and fix in a line each, printable."""
-    lines = [*map(figure, finding.evidence)]
+    lines = [
+        f"{printable(each.label)}: {printable(each.text)} ({each.origin})"
+        for each in finding.evidence
+    ]
     if finding.files:
         label = "file" if len(finding.files) == 1 else "files"
         if len(finding.files) == MOST_FILES:  # where a rule stops
@@ -70,18 +71,9 @@ def details(finding: Finding) -> list[str]:
         names = [printable(name) for name in finding.files]
         lines.append(f"{label}: {first_of(names, _NAMED_FILES)}")
     if finding.fix is not None:
-        lines.append(f"{fix_label(finding.fix)}: {printable(finding.fix.description)}")
+        kind = "safe" if finding.fix.safe else "review its result"
+        lines.append(f"fix ({kind}): {printable(finding.fix.description)}")
     return lines
-
-
-def figure(item: Evidence) -> str:
-    """Return a figure that a finding rests on, printable."""
-    return f"{printable(item.label)}: {printable(item.text)} ({item.origin})"
-
-
-def fix_label(fix: Fix) -> str:
-    """Return the label of a fix's kind."""
-    return "fix (safe)" if fix.safe else "fix (review its result)"
 
 
 def summary(report: LintReport) -> str:
