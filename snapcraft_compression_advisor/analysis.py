@@ -307,13 +307,13 @@ def _evidence(
 
 def _downloads(request: Request, trial: TrialResult) -> Downloads | None:
     """Return the downloads of a refresh, if the project describes refreshes."""
-    habits = request.policy.habits
+    habits, deltas = request.policy.habits, request.deltas
     sizes = {codec: trial.codecs[codec].image_bytes for codec in SHIPPABLE}
     images = {codec: size for codec, size in sizes.items() if size is not None}
-    deltas = request.deltas
-    if habits is None or len(images) < len(sizes) or isinstance(deltas, str):
+    added = trial.lzo_less_xz_bytes  # known if both sizes are
+    if habits is None or added is None or isinstance(deltas, str):
         return None
-    return usual_downloads(habits, images, deltas)
+    return usual_downloads(habits, images, added, deltas)
 
 
 def _cold_starts(

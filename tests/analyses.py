@@ -85,8 +85,10 @@ def with_month(analysis: Analysis, habits: Habits) -> Analysis:
         if (size := codecs[codec].image_bytes) is not None
     }
     savings = [saving for launch in analysis.launches for saving in launch.savings()]
-    downloads = usual_downloads(habits, images)
-    evidence = replace(evidence_of(analysis.trial, savings), downloads=downloads)
+    evidence = evidence_of(analysis.trial, savings)
+    assert evidence.bytes_added is not None
+    downloads = usual_downloads(habits, images, evidence.bytes_added)
+    evidence = replace(evidence, downloads=downloads)
     policy = Policy(habits=habits)
     return replace(analysis, policy=policy, recommendation=recommend(evidence, policy))
 

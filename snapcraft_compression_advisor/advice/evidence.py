@@ -56,11 +56,11 @@ class Downloads:
     """What a refresh downloads.
 
     :param by_codec: bytes.
-    :param bytes_added: by lzo; None if that is what it adds to the image.
+    :param bytes_added: by lzo.
     """
 
     by_codec: Mapping[str, Interval]
-    bytes_added: Interval | None = None
+    bytes_added: Interval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from functools import partial
 
 from ..core.units import Interval, combined
 from .evidence import ColdStart, Downloads, Evidence, Policy, Saving, download_seconds
-from .month import month_of
+from .month import month_by
 from .recommendation import (
     Budget,
     Code,
@@ -90,9 +90,7 @@ def pays_for_itself(
 
     :param downloads: of a refresh: then it's whether a user gains time in a month.
     """
-    if policy.habits is not None and downloads is not None:
-        link = policy.link_mbit_per_s
-        month = month_of(saving, policy.habits, downloads, added, link)
+    if month := month_by(policy, saving, downloads):
         return _reaches(month.total_s, 0.0)
     saved_s = saving.seconds * policy.max_launches
     download = partial(download_seconds, link_mbit_per_s=policy.link_mbit_per_s)

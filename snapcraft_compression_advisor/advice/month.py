@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ..codecs import SHIPPABLE
 from ..core.units import Interval, combined
-from .evidence import Downloads, Habits, Saving, download_seconds
+from .evidence import Downloads, Habits, Policy, Saving, download_seconds
 
 if TYPE_CHECKING:
     from ..refresh.refresh import CodecRefresh, Refresh
@@ -63,21 +63,23 @@ class Month:
         return "launches" if launches else "downloads"
 
 
+def month_by(
+    policy: Policy, saving: Saving, downloads: Downloads | None
+) -> Month | None:
+    """Return the month of a policy's user; None if nothing is known of refreshes."""
+    if policy.habits is None or downloads is None:
+        return None
+    return month_of(saving, policy.habits, downloads, policy.link_mbit_per_s)
+
+
 def month_of(
-    saving: Saving,
-    habits: Habits,
-    downloads: Downloads,
-    image_added: Interval,
-    link_mbit_per_s: float,
+    saving: Saving, habits: Habits, downloads: Downloads, link_mbit_per_s: float
 ) -> Month:
     """Return the month of a user whose launches save that.
 
     The seconds are ``launches · saved - refreshes · added · 8 / (Mbit/s · 10⁶)``.
-
-    :param image_added: what lzo adds to the image.
     """
-    added = image_added if downloads.bytes_added is None else downloads.bytes_added
-    fewer = Interval.exactly(0) - added * habits.refreshes
+    fewer = Interval.exactly(0) - downloads.bytes_added * habits.refreshes
     return Month(
         saving=saving,
         habits=habits,
@@ -92,6 +94,7 @@ def month_of(
 def usual_downloads(
     habits: Habits,
     images: Mapping[str, Interval],
+    image_added: Interval,
     deltas: Mapping[str, Interval] | None = None,
 ) -> Downloads:
     """Return the bytes that a refresh downloads.
@@ -100,15 +103,14 @@ def usual_downloads(
     smaller share of an lzo image than of an xz image.
 
     :param images: their sizes with xz and with lzo, in bytes.
+    :param image_added: what lzo adds to the image.
     :param deltas: of the refresh from a previous build, by codec.
     """
     if habits.deltas == "none":
-        return Downloads(by_codec=images)
+        return Downloads(by_codec=images, bytes_added=image_added)
     found = deltas or {codec: _typical(habits, images, codec) for codec in images}
-    xz, lzo = found["xz"], found["lzo"]
     # What is off with one codec is with both.
-    added = lzo - xz
-    return Downloads(by_codec=found, bytes_added=added)
+    return Downloads(by_codec=found, bytes_added=found["lzo"] - found["xz"])
 
 
 def _typical(habits: Habits, images: Mapping[str, Interval], codec: str) -> Interval:
@@ -144,9 +146,9 @@ def month_by_refresh(
     whole = [xz, lzo] == [codec.full_bytes for codec in codecs]
     downloads = Downloads(
         by_codec={"xz": xz, "lzo": lzo},
-        bytes_added=None if whole else _added(xz, lzo),
+        bytes_added=image_added if whole else _added(xz, lzo),
     )
-    return month_of(saving, used, downloads, image_added, link_mbit_per_s)
+    return month_of(saving, used, downloads, link_mbit_per_s)
 
 
 def _downloaded(codec: CodecRefresh, habits: Habits) -> Interval:

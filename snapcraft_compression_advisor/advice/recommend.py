@@ -8,7 +8,7 @@ from dataclasses import replace
 from ..core.units import Interval
 from .evidence import Evidence, Policy, Saving, break_even_launches
 from .judging import current_of, judge, stay_small
-from .month import Month, month_of
+from .month import month_by
 from .recommendation import (
     Budget,
     Code,
@@ -47,7 +47,7 @@ def recommend(evidence: Evidence, policy: Policy) -> Recommendation:
         policy=policy,
         decides=decides,
         break_even_launches=break_even_launches(added.mid, saving.seconds.mid, link),
-        month=_month(evidence, policy, saving, added),
+        month=month_by(policy, saving, evidence.downloads),
     )
 
 
@@ -68,16 +68,6 @@ def _for_any_reader(evidence: Evidence, policy: Policy) -> Recommendation:
         verdict="undecided",
         reasons=(Code.READER_UNKNOWN,),
     )
-
-
-def _month(
-    evidence: Evidence, policy: Policy, saving: Saving, added: Interval
-) -> Month | None:
-    """Return a user's month, where something is known of refreshes."""
-    if policy.habits is None or evidence.downloads is None:
-        return None
-    link = policy.link_mbit_per_s
-    return month_of(saving, policy.habits, evidence.downloads, added, link)
 
 
 def _by_size(evidence: Evidence, policy: Policy, added: Interval) -> Recommendation:

@@ -277,7 +277,7 @@ def make_month() -> Month:
     figure = Interval(low=1.0, mid=2.0, high=3.0)
     saving = Saving(app="hello", device="kiosk", seconds=figure)
     downloads = Downloads(by_codec={"xz": figure, "lzo": figure}, bytes_added=figure)
-    return month_of(saving, ASSUMED, downloads, figure, 50.0)
+    return month_of(saving, ASSUMED, downloads, 50.0)
 
 
 def test_month_is_in_each_report_with_what_is_assumed(refresh: Refresh) -> None:
