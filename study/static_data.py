@@ -28,6 +28,7 @@ from snapcraft_compression_advisor.launch.guess.priors import (
     WINDOWS,
     Counts,
 )
+from snapcraft_compression_advisor.launch.guess.runtimes import UNKNOWN
 from snapcraft_compression_advisor.launch.guess.traits import DRIVER_WAYS
 from snapcraft_compression_advisor.launch.model import expected_runs
 from snapcraft_compression_advisor.launch.profile import read_profile
@@ -39,7 +40,10 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
     from snapcraft_compression_advisor.launch.guess.blindness import Blindness
-    from snapcraft_compression_advisor.launch.guess.candidates import Candidate
+    from snapcraft_compression_advisor.launch.guess.candidates import (
+        Candidate,
+        Candidates,
+    )
     from snapcraft_compression_advisor.launch.guess.guess import FileKeys
     from snapcraft_compression_advisor.launch.guess.priors import Priors
     from snapcraft_compression_advisor.launch.launch_set import LaunchFile
@@ -136,12 +140,12 @@ class BlindSearch(Search):
     those that a search didn't reach.
     """
 
-    def run_blindly(self, *, window: bool) -> None:
+    def run_blindly(self, *, window: bool) -> Candidates:
         """Collect programs, and files as if these had told of no others.
 
         :param window: whether the app opens windows.
         """
-        for program in self._programs.started:
+        for program in self._app.programs.started:
             libraries = self._closure(program).files
             if window and any(opens_windows(entry.path) for entry in libraries):
                 self._add_file(program, way="started", role="program")
@@ -150,9 +154,9 @@ class BlindSearch(Search):
         self._window = window
         self._follow_families()
         self._add_own_files()
-        if not (window and self._reaches_windows()):
-            self._blindness = "program"
-            self._reach_out()
+        if window and self._reaches_windows():
+            return self.result(UNKNOWN, None)
+        return self.result(UNKNOWN, "program", self._reach_out())
 
 
 def read_application(name: str, tree: Path, launches: Path = LAUNCHES) -> Application:
@@ -173,8 +177,7 @@ def read_application(name: str, tree: Path, launches: Path = LAUNCHES) -> Applic
             read[entry.identity] = (entry, numbers)
     candidates = find_candidates(payload, name)
     search = BlindSearch(payload, name)
-    search.run_blindly(window=candidates.window)
-    blindly = search.result()
+    blindly = search.run_blindly(window=candidates.window)
     misses = blindly.blindness and len(blindly.files) < len(candidates.files)
     reference = WINDOWS if candidates.window else NO_WINDOWS
     return Application(

@@ -28,8 +28,8 @@ from .families import (
     TOOLKIT,
     UNREACHED_PROGRAM,
     WINDOW_SYSTEM,
-    FamilyFiles,
     application_kind,
+    files_named_by,
     opens_windows,
 )
 from .programs import find_programs
@@ -119,100 +119,90 @@ class Candidates:
 
 def find_candidates(payload: Payload, app: str) -> Candidates:
     """Find the files that a launch of an app may read."""
-    search = Search(payload, app)
-    search.run()
-    return search.result()
+    return Search(payload, app).run()
 
 
 class Search:
-    """The state of :func:`find_candidates`."""
+    """The state of :func:`find_candidates`: what is found, and why more may be."""
 
     def __init__(self, payload: Payload, app: str) -> None:
-        self._payload = payload
-        self._paths = SnapPaths(payload)
-        self._app = app
-        elsewhere = supplier_elsewhere(payload)
-        self._programs = find_programs(
-            payload, app, paths=self._paths, elsewhere=elsewhere
+        paths, elsewhere = SnapPaths(payload), supplier_elsewhere(payload)
+        programs = find_programs(payload, app, paths=paths, elsewhere=elsewhere)
+        self._triggers: dict[Trigger, bool] = {}  # whether rules were looked through
+        self._app = StartedApp(
+            name=app,
+            payload=payload,
+            paths=paths,
+            programs=programs,
+            triggers=self._triggers.keys(),
         )
-        self._environment = {
-            **payload.snap.environment,
-            **payload.snap.apps[app].environment,
-            **self._programs.variables,
-        }
         self._finder = LibraryFinder(
-            payload,
-            self._paths,
-            search=self._programs.library_folders(self._environment),
-            elsewhere=elsewhere,
+            payload, paths, search=programs.library_folders(), elsewhere=elsewhere
         )
-        self._families = FamilyFiles(payload.inventory)
         self._files: dict[int, Candidate] = {}
-        self._possible: dict[int, Loaded] = {}
-        self._unreached: Collection[int] = ()
+        self._possible: dict[int, Entry] = {}
         self._unresolved: dict[str, Unresolved] = {
-            **self._programs.unresolved,
+            **programs.unresolved,
             **{each.name: each for each in content_snaps(payload)},
         }
-        self._triggers: dict[Trigger, None] = {}
-        self._tried: set[Trigger] = set()
-        for word in self._programs.words:
+        for word in programs.words:
             for name in (word, posixpath.basename(word)):
-                self._triggers[Trigger(name=name)] = None
-        for path in self._programs.unresolved:  # as the base's Python, which runs
+                self._triggers[Trigger(name=name)] = False
+        for path in programs.unresolved:  # as the base's Python, which runs
             folder, name = posixpath.split(path.lstrip("/"))
-            self._triggers[Trigger(name=name, folder=folder or "usr/bin")] = None
-        self._blind_spots = {**self._programs.blind_spots}
-        self._blindness: Blindness | None = None
+            self._triggers[Trigger(name=name, folder=folder or "usr/bin")] = False
+        self._blind_spots = {**programs.blind_spots}
         self._window = False
-        self._kind = UNKNOWN
-        self._under = ""
 
-    def run(self) -> None:
+    def run(self) -> Candidates:
         """Collect programs, their libraries, and what these open."""
-        for program in self._programs.started:
+        programs, payload = self._app.programs, self._app.payload
+        for program in programs.started:
             self._add(program, way="started", role="program", needs="linked")
-            for trait in program_traits(self._payload, program):
-                self._triggers[Trigger(name=trait, folder="/")] = None
-        for tool in self._programs.called.values():
+            for trait in program_traits(payload, program):
+                self._triggers.setdefault(Trigger(name=trait, folder="/"), False)
+        for tool in programs.called.values():
             if not any(opens_windows(each.path) for each in self._closure(tool).files):
-                self._add(tool, way="called", role="program", needs="called")
+                self._add(tool, way="called", role="program")
         self._add_loaded_files()
-        evidence = None
-        windowless = not WINDOWLESS.isdisjoint(self._programs.words)
-        if not windowless:
-            evidence = window_evidence(self._payload, self._app)
-            self._window = self._reaches_windows() or evidence is not None
+        windowless = not WINDOWLESS.isdisjoint(programs.words)
+        evidence = None if windowless else window_evidence(payload, self._app.name)
+        shown = self._reaches_windows() or evidence is not None
+        self._window = shown and not windowless
         self._follow_families()
         self._add_own_files()
         for path in islice(self._finder.unread, 1):
             self._blind("limit-reached", path, "libraries")
         self._note_launcher()
-        self._judge_blindness(evidence, windowless=windowless)
-        self._kind = application_kind(
-            self._triggers, window=self._window, followed=self._programs.followed
+        blindness = self._judge_blindness(evidence, windowless=windowless)
+        kind = application_kind(
+            self._triggers, window=self._window, followed=programs.followed
         )
         lost = any(spot.reason == "computed-command" for spot in self._blind_spots)
-        if lost and self._kind in (UNKNOWN, OTHER_WINDOW, PROGRAM):
-            self._kind = UNREACHED_PROGRAM
-        if self._blindness == "program":
-            self._reach_out()
+        if lost and kind in (UNKNOWN, OTHER_WINDOW, PROGRAM):
+            kind = UNREACHED_PROGRAM
+        unreached = self._reach_out() if blindness == "program" else ()
+        return self.result(kind, blindness, unreached)
 
-    def result(self) -> Candidates:
-        """Return the candidates found so far."""
+    def result(
+        self, kind: str, blindness: Blindness | None, unreached: Collection[int] = ()
+    ) -> Candidates:
+        """Return the candidates found.
+
+        :param unreached: identities of those that only blindness brought in.
+        """
         files = sorted(self._files.values(), key=lambda file: file.entry.path)
-        unreached = tuple(f for f in files if f.entry.identity in self._unreached)
         return Candidates(
-            files=tuple(f for f in files if f.entry.identity not in self._unreached),
+            files=tuple(f for f in files if f.entry.identity not in unreached),
             unresolved=tuple(self._unresolved.values()),
-            kind=self._kind,
+            kind=kind,
             blind_spots=tuple(self._blind_spots),
             window=self._window,
-            blindness=self._blindness,
-            unreached=unreached,
+            blindness=blindness,
+            unreached=tuple(f for f in files if f.entry.identity in unreached),
             possible=tuple(
-                file.entry
-                for identity, file in self._possible.items()
+                entry
+                for identity, entry in self._possible.items()
                 if identity not in self._files
             ),
             lost=any(spot.reason in OF_LAUNCHERS for spot in self._blind_spots),
@@ -223,72 +213,72 @@ class Search:
 
         Most of the payload is for the only app.
         """
-        blocks, files = self._payload.inventory.data_blocks, self._files.values()
+        payload, files = self._app.payload, self._files.values()
+        blocks = payload.inventory.data_blocks
         reached = sum(block_count(file.entry.size_bytes) for file in files)
-        only = len(self._payload.snap.apps) == 1 and blocks >= LEAST_BEHIND
+        only = len(payload.snap.apps) == 1 and blocks >= LEAST_BEHIND
         if only and reached < STARTER_REACHES * blocks:
-            for program in self._programs.started:
-                if starts_others(self._payload, program):
+            for program in self._app.programs.started:
+                if starts_others(payload, program):
                     self._blind("computed-command", program.path)
 
     def _blind(self, reason: BlindReason, where: str, what: str = "") -> None:
         self._blind_spots[BlindSpot(reason=reason, where=where, what=what)] = None
 
-    def _judge_blindness(self, evidence: BlindSpot | None, *, windowless: bool) -> None:
-        """Judge how much the search missed, with evidence of windows."""
+    def _judge_blindness(
+        self, evidence: BlindSpot | None, *, windowless: bool
+    ) -> Blindness | None:
+        """Return how much the search missed, with evidence of windows."""
         if self._reaches_windows():
             evidence = None
         spots = {spot.reason for spot in self._blind_spots}
-        lost = bool(spots) or not self._programs.followed
+        lost = bool(spots) or not self._app.programs.followed
         if evidence is None and lost and not (self._window or windowless):
-            evidence = toolkit_evidence(self._payload, self._app)
+            evidence = toolkit_evidence(self._app.payload, self._app.name)
         if evidence is not None:
             self._window = True
             self._blind_spots[evidence] = None
-            self._blindness = "program"
-        elif spots & OF_PROGRAMS:
-            self._blindness = "program"
-        elif lost:
-            self._blindness = "modules"
+            return "program"
+        if spots & OF_PROGRAMS:
+            return "program"
+        return "modules" if lost else None
 
-    def _reach_out(self) -> None:
-        """Collect what the search didn't reach, and what toolkits there would open."""
+    def _reach_out(self) -> Collection[int]:
+        """Collect what the search didn't reach, and what toolkits there would open.
+
+        :returns: identities of these files.
+        """
         reached = frozenset(self._files)
-        entries = self._payload.inventory.entries.values()
+        entries = self._app.payload.inventory.entries.values()
         if self._window and not self._reaches_windows():
-            self._under = UNREACHED_TOOLKIT
             for entry, way in toolkits(entries):
                 if entry.identity not in self._files:
-                    self._add(entry, way=way, role="library", needs=way)
+                    self._add(entry, way=way, role="library")
             self._follow_families()
-            self._under = ""
+            for identity in self._files.keys() - reached:
+                file = self._files[identity]
+                if not file.way.startswith(UNREACHED):
+                    self._files[identity] = file._replace(under=UNREACHED_TOOLKIT)
         programs = {trigger.name for trigger in self._triggers}
         ending = "" if self._window else NO_WINDOW
         for entry, way in unreached_files(entries, self._files.keys(), programs):
             self._add_file(entry, way=way + ending, role="plugin")
-        self._unreached = self._files.keys() - reached
+        return self._files.keys() - reached
 
     def _add_loaded_files(self) -> None:
-        app = StartedApp(
-            payload=self._payload,
-            paths=self._paths,
-            environment=self._environment,
-            programs=self._programs,
-            triggers=self._triggers.keys(),
-        )
         for runtime in RUNTIMES:
-            for file in runtime.loads(app):
+            for file in runtime.loads(self._app):
                 if isinstance(file, BlindSpot):
                     self._blind_spots[file] = None
                 elif not file.expected:
-                    self._possible[file.entry.identity] = file
+                    self._possible[file.entry.identity] = file.entry
                 else:
                     self._add_loaded(file, by=runtime.kind)
 
     def _add_loaded(self, file: Loaded, *, by: str) -> None:
         role: Role = "library" if file.library else "plugin"
-        needs = file.needs or file.way
-        self._add(file.entry, way=file.way, role=role, needs=needs, by=file.by or by)
+        by = file.by or by
+        self._add(file.entry, way=file.way, role=role, needs=file.needs, by=by)
         if file.reached is not None:
             identity = file.entry.identity
             known = self._files[identity]
@@ -308,25 +298,27 @@ class Search:
         )
 
     def _follow_families(self) -> None:
+        folders = self._app.payload.inventory.folders
         for _ in range(MAX_ROUNDS):
-            triggers = [each for each in self._triggers if each not in self._tried]
-            if not triggers:
-                return
-            self._tried.update(triggers)
+            triggers = [each for each, tried in self._triggers.items() if not tried]
+            self._triggers.update(dict.fromkeys(triggers, True))
             opened = Counter[str]()
-            for family, entry in self._families.named_by(triggers):
+            for family, entry in files_named_by(triggers, folders):
                 opened[family.name] += 1
-                found = self._paths.file(entry.path)
+                found = self._app.paths.file(entry.path)
                 if found is not None and opened[family.name] <= MAX_FAMILY_FILES:
                     unlikely = family.window and not self._window
                     way = family.name + (NO_WINDOW if unlikely else "")
-                    self._add(
-                        found, way=way, role="plugin", needs=way, by=family.trigger
-                    )
+                    self._add(found, way=way, role="plugin", by=family.trigger)
 
     def _add(
-        self, entry: Entry, *, way: str, role: Role, needs: str, by: str = ""
+        self, entry: Entry, *, way: str, role: Role, needs: str = "", by: str = ""
     ) -> None:
+        """Add a file with all that it links.
+
+        :param needs: the way of the libraries; its own by default.
+        """
+        needs = needs or way
         closure = self._closure(entry)
         wanted = self._wanted(entry)
         for file in closure.files:
@@ -335,15 +327,14 @@ class Search:
             linked = own or self._is_named(file, wanted)
             self._trigger(name, folder, way=way, linked=linked)
             known = self._files.get(file.identity)
-            unsure = known is not None and known.way == _OWN_LIBRARY and self._under
-            if known is None or unsure:
+            blind = way.startswith(UNREACHED)
+            if known is None or (blind and known.way == _OWN_LIBRARY):
                 found_by = opengl_way(way if own else needs, name)
                 self._files[file.identity] = Candidate(
                     entry=file,
                     way=found_by,
                     role=role if own else "library" if linked else "distant",
                     direct=own or needs == "linked" or found_by != needs,
-                    under="" if way.startswith(UNREACHED) else self._under,
                     by=by if own else entry.path,
                 )
             elif linked and known.role == "distant":
@@ -363,7 +354,7 @@ class Search:
             opens=(linked or started) and not way.startswith("own-"),
             optional=way == "qt-themes",
         )
-        self._triggers[trigger] = None
+        self._triggers.setdefault(trigger, False)
 
     def _closure(self, entry: Entry) -> Closure:
         if is_data(entry.path):
@@ -391,8 +382,9 @@ class Search:
 
     def _add_own_files(self) -> None:
         ending = "" if self._window else NO_WINDOW
-        names = [posixpath.basename(each.path) for each in self._programs.started]
-        for kind, entry in own_files(names, self._payload.inventory):
+        started = self._app.programs.started
+        names = [posixpath.basename(each.path) for each in started]
+        for kind, entry in own_files(names, self._app.payload.inventory):
             if kind == "own-code":
                 self._add(entry, way=kind + ending, role="plugin", needs=_OWN_LIBRARY)
             else:

@@ -21,7 +21,7 @@ from .traits import TRAITS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from ...payload.inventory import Entry, Inventory
+    from ...payload.inventory import Entry
     from .runtimes.runtime import Trigger
 
 
@@ -88,52 +88,50 @@ def _families(
         )
 
 
-class FamilyFiles:
-    """The files of a payload that rules may name, by their folders."""
+def files_named_by(
+    triggers: Iterable[Trigger], folders: Mapping[str, Sequence[Entry]]
+) -> Iterator[tuple[Family, Entry]]:
+    """Yield what rules name, links among it.
 
-    def __init__(self, inventory: Inventory) -> None:
-        self._folders = inventory.folders
-
-    def named_by(self, triggers: Iterable[Trigger]) -> Iterator[tuple[Family, Entry]]:
-        """Yield what rules name, links among it."""
-        known: dict[str, list[Trigger]] = defaultdict(list)
-        for trigger in triggers:
-            known[trigger.name].append(trigger)
-        for family in all_families():
-            folders = {
-                trigger.folder
-                for name in filter(compiled(family.trigger).fullmatch, known)
-                for trigger in known[name]
-                if trigger.near or not family.near
-                if trigger.opens or not family.opens
-            }
-            if folders:
-                beside = family.beside
-                found = self._beside(family, folders) if beside else self._all(family)
-                for entry in found:
+    :param folders: of a payload, with what is in each.
+    """
+    known: dict[str, list[Trigger]] = defaultdict(list)
+    for trigger in triggers:
+        known[trigger.name].append(trigger)
+    for family in all_families():
+        places = {
+            trigger.folder
+            for name in filter(compiled(family.trigger).fullmatch, known)
+            for trigger in known[name]
+            if trigger.near or not family.near
+            if trigger.opens or not family.opens
+        }
+        for folder in _folders_of(family, places, folders) if places else ():
+            for entry in folders.get(folder, ()):
+                name = entry.path.rpartition("/")[2]
+                named = compiled(family.file).fullmatch(name)
+                if named and entry.kind is not EntryKind.DIRECTORY:
                     yield family, entry
 
-    def _all(self, family: Family) -> Iterator[Entry]:
-        for folder in filter(compiled(family.folder).fullmatch, self._folders):
-            yield from self._in(folder, family)
 
-    def _beside(self, family: Family, folders: set[str]) -> Iterator[Entry]:
-        named = compiled(family.folder)
-        for folder in sorted(folders):
-            if named.fullmatch(""):
-                yield from self._in(folder, family)
-            for entry in self._folders.get(folder, ()):
-                name = entry.path.rpartition("/")[2]
-                if entry.kind is EntryKind.DIRECTORY and named.fullmatch(name):
-                    yield from self._in(entry.path, family)
+def _folders_of(
+    family: Family, places: set[str], folders: Mapping[str, Sequence[Entry]]
+) -> Iterator[str]:
+    """Yield the directories that a rule names, whatever is in them.
 
-    def _in(self, folder: str, family: Family) -> Iterator[Entry]:
-        """Yield what a rule names of a folder, whichever it is."""
-        file = compiled(family.file)
-        for entry in self._folders.get(folder, ()):
-            named = file.fullmatch(entry.path.rpartition("/")[2])
-            if named and entry.kind is not EntryKind.DIRECTORY:
-                yield entry
+    :param places: directories of its triggers.
+    """
+    named = compiled(family.folder)
+    if not family.beside:
+        yield from filter(named.fullmatch, folders)
+        return
+    for folder in sorted(places):
+        if named.fullmatch(""):
+            yield folder
+        for entry in folders.get(folder, ()):
+            name = entry.path.rpartition("/")[2]
+            if entry.kind is EntryKind.DIRECTORY and named.fullmatch(name):
+                yield entry.path
 
 
 TOOLKIT = re.compile(

@@ -63,7 +63,7 @@ class Loaded:
 
     entry: Entry
     way: str
-    needs: str | None = None
+    needs: str = ""
     library: bool = False
     reached: frozenset[int] | None = None
     expected: bool = True
@@ -100,7 +100,7 @@ class Programs:
         language than shell leaves that open.
     :ivar invocations: of interpreters, by commands of the app and of shell scripts.
     :ivar called: tools that shell scripts run by bare names, by path.
-    :ivar variables: what shell scripts assign.
+    :ivar variables: of the app's environment, and what shell scripts assign.
     """
 
     started: list[Entry] = field(default_factory=list)
@@ -112,11 +112,11 @@ class Programs:
     called: dict[str, Entry] = field(default_factory=dict)
     variables: dict[str, str] = field(default_factory=dict)
 
-    def library_folders(self, environment: Mapping[str, str]) -> tuple[str, ...]:
+    def library_folders(self) -> tuple[str, ...]:
         """Return where libraries are looked for first; PyInstaller sets its own."""
         folders = dict.fromkeys(posixpath.dirname(each.path) for each in self.started)
         frozen = (f"$SNAP/{folder}/_internal" for folder in folders)
-        return (*frozen, *library_path(environment.get("LD_LIBRARY_PATH", "")))
+        return (*frozen, *library_path(self.variables.get("LD_LIBRARY_PATH", "")))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,9 +126,9 @@ class StartedApp:
     :param triggers: names of programs and libraries; what a runtime loads adds more.
     """
 
+    name: str
     payload: Payload
     paths: SnapPaths
-    environment: Mapping[str, str]
     programs: Programs
     triggers: Collection[Trigger]
 

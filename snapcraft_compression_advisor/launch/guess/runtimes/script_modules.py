@@ -157,7 +157,7 @@ class _Search:
         )
         # Distributions put their own directories before the language's.
         known = sorted(folders, key=lambda path: "vendor" not in path)
-        added = library_path(app.environment.get(language.variable, ""))
+        added = library_path(app.programs.variables.get(language.variable, ""))
         first = (each for path in added for each in self._at(path, ""))
         self._folders = [*first, *known]
 

@@ -37,7 +37,9 @@ LOADED_ENTRY_POINT = re.compile(
     rb"load_entry_point\(\s*[\"'](?P<package>[^\"'\n]+)[\"']\s*,"
     rb"\s*[\"'](?P<group>[^\"'\n]+)[\"']\s*,\s*[\"'](?P<name>[^\"'\n]+)[\"']"
 )
-_METADATA = re.compile(r"(?:.*/)?(?P<name>[^/]+)\.(?:dist|egg)-info/entry_points\.txt")
+_METADATA = re.compile(
+    r"(?:.*/)?(?P<name>[^/-]+)(?:-[^/]+)?\.(?:dist|egg)-info/entry_points\.txt"
+)
 _INTERPRETER = r"python[\d.]*"
 _SEPARATORS = re.compile(r"[-_.]+")
 _PROGRAM = r"(?:lib)?python[\d.]*(?:\.so\S*)?"
@@ -46,14 +48,9 @@ _NAMESPACE = "gi.repository."
 
 def loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
     """Yield what programs load, and what of it can't be known."""
-    points = EntryPoints(app)
     finder = ModuleFinder(app.payload.inventory, folders=_folders(app))
-    importer = Importer(
-        app.payload,
-        finder,
-        folder_of=lambda path: _folder(app, path),
-    )
-    yield from _start(app, importer, points)
+    importer = Importer(app.payload, finder, folder_of=lambda path: _folder(app, path))
+    yield from _start(app, importer)
     importer.run()
     named = (each for each in importer.names if each.startswith(_NAMESPACE))
     parts = (each.removeprefix(_NAMESPACE).partition(".")[0] for each in named)
@@ -73,8 +70,6 @@ def loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
         )
     for entry in _unnamed(finder, importer):
         yield Loaded(entry=entry, way="python-unnamed-extension")
-    for entry in points.read.values():
-        yield Loaded(entry=entry, way="python-metadata")
     for library in _opened(app, importer):
         yield Loaded(entry=library, way="python-library", library=True)
     yield from typelibs
@@ -144,7 +139,7 @@ def _folders(app: StartedApp) -> Iterator[str]:
     for invocation in app.invocations(_PROGRAM):
         if invocation.folder:  # -m and -c search the current directory
             yield invocation.folder
-    parts = library_path(app.environment.get("PYTHONPATH", ""))
+    parts = library_path(app.programs.variables.get("PYTHONPATH", ""))
     yield from (found for part in parts if (found := _folder(app, part)) is not None)
 
 
@@ -157,48 +152,11 @@ def _folder(app: StartedApp, path: str) -> str | None:
     return None
 
 
-class EntryPoints:
-    """The entry points of a payload's installed packages.
+def _start(app: StartedApp, importer: Importer) -> Iterator[Loaded | BlindSpot]:
+    """Follow all that an app starts with Python.
 
-    :ivar read: metadata that was looked at.
+    Yields metadata of packages whose entry points it loads, and what can't be read.
     """
-
-    def __init__(self, app: StartedApp) -> None:
-        self._app = app
-        self._files: dict[str, list[Entry]] = {}
-        self.read: dict[str, Entry] = {}
-        for entry in app.files("/entry_points.txt"):
-            if match := _METADATA.fullmatch(entry.path):
-                name = _normal(match["name"].partition("-")[0])
-                self._files.setdefault(name, []).append(entry)
-
-    def named(self, package: str, group: str, name: str) -> Iterator[str]:
-        """Yield an entry point's ``module:function``.
-
-        :param package: with or without its version (``hello==1.0``).
-        """
-        for entry in self._files.get(_normal(package.partition("==")[0]), ()):
-            points = self._points(entry, group)
-            yield from (value for point, value in points if point == name)
-
-    def _points(self, entry: Entry, group: str) -> Iterator[tuple[str, str]]:
-        self.read[entry.path] = entry
-        text = self._app.source(entry, ENTRY_POINTS_MAX_BYTES)
-        parser = configparser.RawConfigParser(delimiters="=", strict=False)
-        parser.optionxform = str  # type: ignore[assignment,method-assign] # as documented
-        try:
-            parser.read_string(text.decode(errors="replace"))
-        except configparser.Error:
-            return
-        if parser.has_section(group):
-            for name, value in parser.items(group):
-                yield name, value.partition("[")[0].strip()
-
-
-def _start(
-    app: StartedApp, importer: Importer, points: EntryPoints
-) -> Iterator[BlindSpot]:
-    """Follow all that an app starts with Python, and yield what can't be read."""
     for script in app.scripts("python", ".py"):
         source = app.source(script)
         if b"\0" in source[:4096]:
@@ -207,16 +165,40 @@ def _start(
             continue
         importer.start_source(source, file=script.path)
         for match in LOADED_ENTRY_POINT.finditer(source):
-            named = (part.decode(errors="replace") for part in match.groups())
-            for point in points.named(*named):
-                module, _, function = point.partition(":")
-                importer.start_function(module.strip(), function.strip())
+            package, group, name = (
+                part.decode(errors="replace") for part in match.groups()
+            )
+            for entry in _metadata(app, package.partition("==")[0]):
+                yield Loaded(entry=entry, way="python-metadata")
+                text = app.source(entry, ENTRY_POINTS_MAX_BYTES)
+                if point := _entry_point(text, group, name):
+                    module, _, function = point.partition(":")
+                    importer.start_function(module.strip(), function.strip())
     for invocation in app.invocations(_INTERPRETER):
         option, argument = _option(invocation.words[1:])
         if option == "-m" and _MODULE.fullmatch(argument):
             importer.start_module(argument)
         elif option == "-c":
             importer.start_source(argument.encode(errors="replace"), file=COMMAND_LINE)
+
+
+def _metadata(app: StartedApp, package: str) -> Iterator[Entry]:
+    """Yield the lists of entry points that installed versions of a package have."""
+    for entry in app.files("/entry_points.txt"):
+        match = _METADATA.fullmatch(entry.path)
+        if match and _normal(match["name"]) == _normal(package):
+            yield entry
+
+
+def _entry_point(metadata: bytes, group: str, name: str) -> str:
+    """Return an entry point's ``module:function``; empty if there is none."""
+    parser = configparser.RawConfigParser(delimiters="=", strict=False)
+    parser.optionxform = str  # type: ignore[assignment,method-assign] # as documented
+    try:
+        parser.read_string(metadata.decode(errors="replace"))
+    except configparser.Error:
+        return ""
+    return parser.get(group, name, fallback="").partition("[")[0].strip()
 
 
 def _option(words: Sequence[str]) -> tuple[str, str]:
