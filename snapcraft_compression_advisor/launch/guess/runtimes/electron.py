@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING
 
 from ....codecs.codec import DATA_BLOCK_BYTES
 from ....core.units import MIB
-from ....payload.elf import ELF_MAGIC
 from ....payload.inventory import block_count
 from ...launch_set import BlindSpot
-from .node import MAX_NAME_CHARACTERS, MAX_NAMES, SCRIPTS, Modules, followed, some_of
+from .node import MAX_NAME_CHARACTERS, MAX_NAMES, SCRIPTS, Modules, followed
 from .runtime import MAX_MEMBERS_BYTES, MEMBER_MAX_BYTES, Loaded
 
 if TYPE_CHECKING:
@@ -29,9 +28,6 @@ if TYPE_CHECKING:
 HEADER_MAX_BYTES = 8 * MIB
 """How long a header is looked at; a member takes some 300 bytes of it."""
 
-MAX_LINKS = 40
-"""Links followed to one member, as the kernel does in one path (``namei.c``)."""
-
 _MAX_DIGITS = 19
 _SIZES = struct.Struct("<4I")
 """Chromium's pickles of a number and of a string: of the number; of the second pickle;
@@ -41,16 +37,8 @@ Node = dict[str, object]
 
 _CODE = "electron-code"
 _EXTENSION = "electron-extensions"
-_PAGES = (".html", ".htm")
 _PACKAGE = re.compile(r"(?:.*/)?node_modules/(?:@[^/]+/)?[^/]+(?=/)")
-_QUOTED = re.compile(rb"""(["'`])(?P<text>[^"'`\n]{1,300})\1""")
-_JOINED = re.compile(
-    rb"""(?:dirname|getAppPath\(\))(?P<parts>(?:\s*[,+]\s*["'`][^"'`\n]{1,300}["'`])+)"""
-)
-_LINKED = re.compile(
-    rb"""<(?:script|link|img|iframe)\b[^<>]{0,1000}?\b(?:src|href)\s{0,9}=\s{0,9}"""
-    rb"""["']?(?P<path>[^"'\s<>]{1,300})"""
-)
+_OWN = (*SCRIPTS, ".html", ".htm", ".css")
 _IN_FOLDER = (
     rb"""(?:__dirname|app\.getAppPath\(\))(?:[ \t]*[,+][ \t]*["'][^"'\n]*["'])+\s*\)"""
 )
@@ -66,7 +54,7 @@ indented."""
 
 
 class _Program:
-    """What the program in an archive reads."""
+    """What the program in an archive reads: its own code, and what that requires."""
 
     def __init__(self, archive: _Archive) -> None:
         self._archive = archive
@@ -80,44 +68,16 @@ class _Program:
         code = (*SCRIPTS, ".jsc")
         if not any(path.endswith(code) or "." not in path for path in start):
             return ()
-        return (*start, *followed(start, self._reads))
+        own = (path for path in self._archive.own_files() if path.endswith(_OWN))
+        files = dict.fromkeys((*start, *own))
+        return (*files, *followed(files, self._required))
 
-    def _reads(self, path: str) -> Iterator[str]:
-        page = path.endswith(_PAGES)
-        if not page and not path.endswith(SCRIPTS):
-            return
-        source = self._archive.read(path)
-        yield from self._modules.required_by(source, path)
-        if page:
-            links = (_local(match["path"]) for match in _LINKED.finditer(source))
-            yield from self._named(links, path)
-        elif _package(path) is None:
-            self.computed = self.computed or bool(_COMPUTED.search(source))
-            yield from self._named(_written_out(source), path)
-
-    def _named(self, names: Iterator[str], path: str) -> Iterator[str]:
-        """Yield the files of names, relative to one that names them or to the root."""
-        for name in some_of(names):
-            beside = posixpath.join(posixpath.dirname(path), name)
-            found = tuple(self._modules.files(beside))
-            yield from found or self._modules.files(name)
-
-
-def _written_out(source: bytes) -> Iterator[str]:
-    """Yield the names of pages, scripts and extensions in a source's strings."""
-    for match in _JOINED.finditer(source):
-        parts = (_local(quoted["text"]) for quoted in _QUOTED.finditer(match["parts"]))
-        yield "/".join(parts)
-    for match in _QUOTED.finditer(source):
-        name = _local(match["text"])
-        if name.endswith((*_PAGES, *SCRIPTS, ".node")):
-            yield name
-
-
-def _local(text: bytes) -> str:
-    """Return the path in an address or a template, as ``file://${here}/index.html``."""
-    address = re.split(r"[?#]", text.decode(errors="replace"))[0]
-    return re.split(r"://|\}", address)[-1].lstrip("/")
+    def _required(self, path: str) -> Iterator[str]:
+        if path.endswith(SCRIPTS):
+            source = self._archive.read(path)
+            if _package(path) is None:
+                self.computed = self.computed or bool(_COMPUTED.search(source))
+            yield from self._modules.required_by(source, path)
 
 
 def _package(path: str) -> str | None:
@@ -174,20 +134,11 @@ def _unpacked(
         unpacked = member is not None and member[0] is not entry
         if member is not None and unpacked and not path.endswith(".node"):
             yield Loaded(entry=member[0], way="node-module")
-    machines = {_machine(app, each) for each in app.programs.started} - {b""}
     for extension in app.files(".node"):
         path = extension.path.removeprefix(f"{entry.path}.unpacked/")
         inside = path != extension.path
         if inside and (path in reached or _package(path) in packages):
-            machine = _machine(app, extension)
-            if machine and (machine in machines or not machines):
-                yield Loaded(entry=extension, way=_EXTENSION)
-
-
-def _machine(app: StartedApp, entry: Entry) -> bytes:
-    """Return the machine of an ELF file; empty for any other file."""
-    head = app.source(entry, 20)
-    return head[4:6] + head[18:20] if head.startswith(ELF_MAGIC) else b""
+            yield Loaded(entry=extension, way=_EXTENSION)
 
 
 def _open_archive(app: StartedApp, entry: Entry) -> _Archive | None:
@@ -228,14 +179,25 @@ class _Archive:
         self.exhausted = False
 
     def find(self, path: str) -> str | None:
-        """Return the path of the file that a path leads to, links followed."""
-        found = self._locate(path)
-        return found[0] if found and self._member(*found) else None
+        """Return the path of the file that a path leads to."""
+        return posixpath.normpath(path) if self.member(path) else None
+
+    def own_files(self) -> Iterator[str]:
+        """Yield the paths of all files that aren't of a package."""
+        pending = [("", self._root)]
+        while pending:
+            folder, node = pending.pop()
+            inside = node.get("files")
+            for name, child in inside.items() if isinstance(inside, dict) else ():
+                path = f"{folder}/{name}" if folder else name
+                if isinstance(child, dict) and len(path) <= MAX_NAME_CHARACTERS:
+                    yield path
+                    if name != "node_modules":
+                        pending.append((path, child))
 
     def has_folder(self, path: str) -> bool:
         """Return whether there is a directory of this path."""
-        found = self._locate(path)
-        return found is not None and "files" in found[1]
+        return "files" in self._node(path)
 
     def read(self, path: str) -> bytes:
         """Return the start of a file; nothing once too much of the archive was read."""
@@ -252,8 +214,19 @@ class _Archive:
 
     def member(self, path: str) -> _Member | None:
         """Return where a file is, ``None`` if there is none."""
-        found = self._locate(path)
-        return self._member(*found) if found is not None else None
+        node = self._node(path)
+        size, offset = node.get("size"), node.get("offset")
+        if node.get("unpacked"):
+            beside = self._app.paths.file(f"{self._entry.path}.unpacked/{path}")
+            return (beside, 0, beside.size_bytes) if beside is not None else None
+        if not isinstance(size, int) or not isinstance(offset, str):
+            return None
+        if not (offset.isdecimal() and len(offset) <= _MAX_DIGITS and size >= 0):
+            return None
+        start = self._start + int(offset)
+        if start + size > self._entry.size_bytes:
+            return None
+        return self._entry, start, start + size
 
     def blocks(self, paths: Iterable[str]) -> frozenset[int]:
         """Return the data blocks of the archive that hold files, or its header."""
@@ -271,44 +244,13 @@ class _Archive:
             found.extend(range(first, behind))
         return frozenset(found)
 
-    def _locate(self, path: str) -> tuple[str, Node] | None:
-        """Return the node at a path, and its path without links."""
-        for _ in range(MAX_LINKS):
-            if len(path) > MAX_NAME_CHARACTERS:
-                return None
-            path = posixpath.normpath(path)
-            node, link = self._walk([part for part in path.split("/") if part != "."])
-            if node is None:
-                return None
-            if link is None:
-                return path, node
-            path = link
-        return None
-
-    def _walk(self, parts: list[str]) -> tuple[Node | None, str | None]:
-        """Return the node at a path, or the target of the first link on it."""
+    def _node(self, path: str) -> Node:
+        """Return what the header says of a path; nothing if there is no such."""
         node = self._root
-        for number, part in enumerate(parts, 1):
+        if len(path) > MAX_NAME_CHARACTERS:
+            return {}
+        for part in posixpath.normpath(path).split("/"):
             files = node.get("files")
             child = files.get(part) if isinstance(files, dict) else None
-            if not isinstance(child, dict):
-                return None, None
-            node = child
-            link = node.get("link")
-            if isinstance(link, str):
-                return node, posixpath.join(link, *parts[number:])
-        return node, None
-
-    def _member(self, path: str, node: Node) -> _Member | None:
-        size, offset = node.get("size"), node.get("offset")
-        if node.get("unpacked"):
-            beside = self._app.paths.file(f"{self._entry.path}.unpacked/{path}")
-            return (beside, 0, beside.size_bytes) if beside is not None else None
-        if not isinstance(size, int) or not isinstance(offset, str):
-            return None
-        if not (offset.isdecimal() and len(offset) <= _MAX_DIGITS and size >= 0):
-            return None
-        start = self._start + int(offset)
-        if start + size > self._entry.size_bytes:
-            return None
-        return self._entry, start, start + size
+            node = child if isinstance(child, dict) else {}
+        return node
