@@ -49,22 +49,16 @@ _FILTERS = frozenset(("head", "sed", "tail", "tr"))
 _NAME = re.compile(r"[A-Za-z_]\w*|[@*?#]|\d")
 _PARAMETER = re.compile(
     r"(?P<name>\w+)(?:\[[^\]]*\])?"
-    r"(?:(?P<operator>:?[-=+?]|%%?|##?|//?)(?P<operand>.*))?",
+    r"(?:(?P<operator>:?[-=+?]|%%?|##?)(?P<operand>.*))?",
     re.DOTALL,
 )
 _KNOWN = re.compile(r"\$\{?SNAP\}?(?=/|:|\Z)")
-_PARAMETERS = re.compile(r"\$(?:[@*\d]|\{[@*\d].*\})", re.DOTALL)
 _UNKNOWN = re.compile(r"\$(?!SNAP(?:/|:|\Z))")
 
 
 def is_computed(word: str) -> bool:
-    """Return whether the word of a program names one that only the run time knows.
-
-    A script's own parameters don't count: these are the words of who calls it.
-    """
-    return word.startswith("$") and not (
-        _KNOWN.match(word) or _PARAMETERS.fullmatch(word)
-    )
+    """Return whether the word of a program names one that only the run time knows."""
+    return word.startswith("$") and not _KNOWN.match(word)
 
 
 def pattern_of(path: str) -> str:
@@ -119,18 +113,12 @@ class Values:
         """Return the likeliest value of each variable."""
         return {name: values[0] for name, values in self._values.items()}
 
-    def assign(self, name: str, text: str, *, append: bool = False) -> None:
+    def assign(self, name: str, text: str) -> None:
         """Assign a text; what a variable had before may be another branch's value."""
         if name == "SNAP" or len(text) > MAX_CHARACTERS:
             return
         before = self._values.get(name, [])
-        values = self.expand(text)
-        if append and before:
-            values = [
-                f"{before[0]}{text if text[:1] == ':' else f' {text}'}"
-                for text in values
-            ]
-        usable = [each for each in values if len(each) <= MAX_CHARACTERS]
+        usable = [x for x in self.expand(text) if len(x) <= MAX_CHARACTERS]
         if before and all(is_computed(each) or "$(" in each for each in usable):
             usable = [*before, *usable]
         merged = dict.fromkeys((*usable, *before))
@@ -271,8 +259,6 @@ class Values:
                 line = posixpath.dirname(last.rstrip("/")) or "."
             case "echo":
                 line = " ".join(operands)
-            case "ls":
-                line = f"{last} -> {self._resolve(self._joined(last))}"
             case "readlink" | "realpath":
                 line = self._resolve(self._joined(last))
             case "command" | "printf" | "type" | "which":
@@ -315,9 +301,6 @@ def _closing(text: str, start: int) -> int:
 
 def _cut(value: str, operator: str, pattern: str) -> str:
     """Return a value without what a pattern matches, as ``${NAME%PATTERN}``."""
-    if operator.startswith("/"):
-        old, _, new = pattern.partition("/")
-        return value.replace(old, new, -1 if operator == "//" else 1) if old else value
     if value.endswith(pattern) and operator == "%":
         return value.removesuffix(pattern)
     if len(pattern) > MAX_PATTERN_CHARACTERS:
@@ -409,8 +392,7 @@ class _Script:
         words = []
         for word in command:
             if match := ASSIGNMENT.fullmatch(word):
-                name, value, append = match["name"], match["value"], match["append"]
-                self._values.assign(name, value, append=bool(append))
+                self._values.assign(match["name"], match["value"])
             else:
                 words.append(word)
         if words[:1] == ["for"] and words[2:3] == ["in"]:

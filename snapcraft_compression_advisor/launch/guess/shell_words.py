@@ -37,9 +37,7 @@ _SHELLS = frozenset({"sh", "bash", "dash", "ksh", "zsh"})
 _TEXT_RUNNERS = _SHELLS | {"runuser", "su"}
 _TEXT_OPTION = re.compile(r"-[a-z]*c")
 _SHEBANG = re.compile(r"#![ \t]*(?P<program>[^\s]+)(?:[ \t]+(?P<argument>[^\n]*))?")
-ASSIGNMENT = re.compile(
-    r"(?P<name>[A-Za-z_]\w*)(?P<append>\+?)=(?P<value>.*)", re.DOTALL
-)
+ASSIGNMENT = re.compile(r"(?P<name>[A-Za-z_]\w*)\+?=(?P<value>.*)", re.DOTALL)
 _WRAPPERS = frozenset(
     {*("catchsegv", "chrt", "dbus-launch", "dbus-run-session", "env", "firejail")}
     | {*("ionice", "nice", "nohup", "numactl", "prlimit", "setarch", "setpriv")}

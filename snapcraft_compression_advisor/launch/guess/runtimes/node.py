@@ -234,8 +234,6 @@ def _targets(names: object, name: str) -> Iterator[str]:
 
 _STARTS = re.compile(rb"\bchild_process\b|\bWebAssembly\.")
 _PACKAGE = re.compile(r"(?:.*/)?node_modules/(?:@[^/]+/)?(?P<name>[^/]+)(?=/)")
-MOST_NATIVES = 4
-"""Of a package, of which each may be started; those with more choose among them."""
 
 
 def loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
@@ -263,20 +261,9 @@ def loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
         yield BlindSpot(reason="computed-import", where=where)
     for where, what in sorted(modules.broken)[:MAX_NAMES]:
         yield BlindSpot(reason="unresolved-import", where=where, what=what)
-    yield from _started(app, sorted(starts), reached)
-
-
-def _started(
-    app: StartedApp, sources: Iterable[str], reached: set[str]
-) -> Iterator[Loaded | BlindSpot]:
-    """Yield what sources that start others may start of their packages."""
-    for source in sources:
-        natives = [each for each in _natives(app, source) if each.path not in reached]
-        if natives:
-            yield BlindSpot(reason="computed-program", where=source)
-        for native in natives if len(natives) <= MOST_NATIVES else ():
-            reached.add(native.path)
-            yield Loaded(entry=native, way="node-child")
+    for where in sorted(starts):
+        if any(each.path not in reached for each in _natives(app, where)):
+            yield BlindSpot(reason="computed-program", where=where)
 
 
 def _package_of(path: str) -> str:

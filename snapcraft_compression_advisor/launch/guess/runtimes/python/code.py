@@ -27,23 +27,13 @@ TOO_MUCH = (MemoryError, RecursionError)
 _LONG_NAME = re.compile(rb"(?:\.[ \t\\\r\n]*\w+[ \t\\\r\n]*){100}")
 """The parser copies a dotted name for each of its dots."""
 
-START_SIGNALS = frozenset(("activate", "startup", "command-line", "open", "realize"))
-"""Signals that an application gets as it starts; handlers of others wait for a user."""
-
 _STARTING = re.compile(r"\w*(?:main|run|start|launch|cli|gui|exec)\w*", re.IGNORECASE)
-_CONNECTING = frozenset({
-    "connect", "connect_after", "bind", "bind_all", "Bind",
-    "add_command", "addAction", "protocol", "signal",
-})  # fmt: skip
 _IMPORTING = frozenset(("import_module", "__import__", "run_module"))
 _LOADING = frozenset(
     ("entry_points", "exec_module", "iter_entry_points", "load_module")
 )
 _PATH_METHODS = frozenset(("insert", "append", "extend", "addsitedir"))
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-
-MAX_DEPTH = 24
-"""Expressions within expressions; a path has three or four."""
 
 MAX_CHARACTERS = 4095
 """Of a path: the kernel's PATH_MAX."""
@@ -82,45 +72,32 @@ class _Texts:
 
     def __init__(self, names: dict[str, str]) -> None:
         self.names = names
-        self._depth = 0
 
     def of(self, node: ast.expr) -> str | None:
         """Return a text or path that an expression gives, ``None`` if it depends."""
-        if isinstance(node, ast.Constant):
-            return node.value if isinstance(node.value, str) else None
-        if isinstance(node, ast.Name):
-            return self.names.get(node.id)
-        if self._depth > MAX_DEPTH:
-            return None
-        self._depth += 1
-        text = self._compound(node)
-        self._depth -= 1
-        return text if text is not None and len(text) <= MAX_CHARACTERS else None
-
-    def _compound(self, node: ast.expr) -> str | None:
-        text = None
+        text: str | None = None
         match node:
-            case ast.Attribute(attr="parent"):
-                text = self._above(node.value)
-            case ast.Attribute():
-                text = {"pardir": "..", "curdir": ".", "sep": "/"}.get(node.attr)
+            case ast.Constant(value=str(value)):
+                text = value
+            case ast.Name():
+                text = self.names.get(node.id)
+            case ast.Attribute(value=path, attr=name):
+                constant = {"pardir": "..", "curdir": ".", "sep": "/"}.get(name)
+                text = self._above(path) if name == "parent" else constant
             case ast.Subscript():
                 text = self._subscript(node)
             case ast.BoolOp(op=ast.Or()):  # ``given or default``
                 text = next(filter(None, map(self.of, node.values)), None)
-            case ast.BinOp(op=ast.Add()):
-                text = self._joined([node.left, node.right], "")
-            case ast.BinOp(op=ast.Div()):
-                text = self._joined([node.left, node.right])
+            case ast.BinOp(op=ast.Add() | ast.Div()):
+                separator = "" if isinstance(node.op, ast.Add) else "/"
+                text = self._joined([node.left, node.right], separator)
             case ast.JoinedStr():
-                formatted = ast.FormattedValue
-                parts = [
-                    p.value if isinstance(p, formatted) else p for p in node.values
-                ]
-                text = self._joined(parts, "")
+                text = self._joined(node.values, "")
+            case ast.FormattedValue():
+                text = self.of(node.value)
             case ast.Call():
                 text = self._call(node)
-        return text
+        return text if text is not None and len(text) <= MAX_CHARACTERS else None
 
     def _joined(self, parts: Sequence[ast.expr], separator: str = "/") -> str | None:
         texts = [self.of(part) for part in parts]
@@ -143,8 +120,7 @@ class _Texts:
             case ast.Attribute(attr="argv") if index == 0:
                 return self.names.get("__file__")
             case ast.Attribute(attr="parents", value=path) if isinstance(index, int):
-                inside = 0 <= index < MAX_DEPTH
-                return self._above(path, index + 1) if inside else None
+                return self._above(path, min(index, MAX_CHARACTERS) + 1)
             case ast.Call(args=[path, *_]) as call if index == 0:
                 return self._above(path) if called_name(call) == "split" else None
         return None
@@ -326,10 +302,6 @@ class Code:
             scope.computed = True
         elif name in _PATH_METHODS and _is_search_path(node.func):
             self._add_search(node.args[-1:])
-        first = node.args[0] if node.args else None
-        signal = first.value if isinstance(first, ast.Constant) else None
-        if name in _CONNECTING and signal not in START_SIGNALS:
-            return
         for argument in (*node.args, *(each.value for each in node.keywords)):
             if isinstance(argument, (ast.Name, ast.Attribute)):
                 scope.calls.add(self._name(argument))
