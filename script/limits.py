@@ -13,7 +13,7 @@ PACKAGE = "snapcraft_compression_advisor"
 ROOM_LINES = {
     "core": 1_255,
     "codecs": 920,
-    "squashfs": 1_570,
+    "squashfs": 1_560,
     "payload": 3_985,
     "trial": 1_860,
     "devices": 905,
@@ -24,7 +24,7 @@ ROOM_LINES = {
     "project": 890,
     "refresh": 1_090,
     "diff": 1_015,
-    "preflight": 655,
+    "preflight": 610,
     "trim": 1_290,
     "lint": 3_240,
     "capture": 6_260,
@@ -36,8 +36,8 @@ ROOM_LINES = {
 """Of the package's rooms, without those inside that have a limit of their own."""
 
 TREES = {
-    PACKAGE: (47_935, 247),
-    "tests": (41_050, 190),
+    PACKAGE: (47_880, 247),
+    "tests": (41_045, 190),
     "study": (11_300, 63),
     "benchmarks": (2_350, 16),
 }

@@ -9,13 +9,11 @@ image, under umask 0. Times of files are those that unsquashfs restores.
 from __future__ import annotations
 
 import os
-import shutil
-import threading
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..core.errors import BadDataError, ToolError
+from ..core.errors import ToolError
 from ..core.files import first_difference
 from ..core.scratch import scratch_directory
 from ..core.units import MIB, format_bytes
@@ -24,22 +22,18 @@ from ..squashfs.entry import MINIMUM_IMAGE_BYTES, EntryKind, ImageEntry
 from ..squashfs.image import Image
 from ..squashfs.mksquashfs import (
     SYSTEM_SNAP_TYPES,
-    check_refusal,
     mksquashfs_version,
     owner_options,
     run_tool,
+    unpack,
 )
 from ..trial.result import Progress
 from .differences import Difference, find_differences
 
-_NOT_EVERYTHING = 2
-"""Status of unsquashfs if an owner, device or attribute couldn't be restored."""
 _MARGIN_BYTES = 16 * MIB
 """Tables, and the file system's own."""
 _CLUSTER_BYTES = 4096
 """What file systems allocate at once: ext4's, XFS's and btrfs's default."""
-_ONE_AT_A_TIME = threading.Lock()
-"""Room on the disk is looked at for one repack, which keeps all cores busy."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,16 +74,6 @@ def needed_bytes(image: Image) -> int:
     return unpacked_bytes(image.walk()) + image.image_bytes + _MARGIN_BYTES
 
 
-def repack_options(codec: str, snap_type: str) -> tuple[str, ...]:
-    """Return mksquashfs's options for an image of a codec and a snap's type.
-
-    The store doesn't enforce the check for bases; those keep their owners and
-    attributes, as ``snap pack`` packs them.
-    """
-    owners = owner_options(snap_type)
-    return ("-noappend", "-comp", codec, *owners, "-no-fragments", "-no-progress")
-
-
 def pack_again(payload: Payload, *, progress: Progress) -> Resquash | None:
     """Return the repack of a built snap; ``None`` for a prime directory."""
     if not isinstance(payload, SnapPayload):
@@ -115,23 +99,25 @@ def resquash(
     :raises BadDataError: if unsquashfs can't read the image.
     """
     superblock = image.superblock
-    _check_owners(snap_type)
-    kept = () if snap_type in SYSTEM_SNAP_TYPES else ("-no-xattrs",)
-    needed = needed_bytes(image)
-    with (
-        _ONE_AT_A_TIME,
-        scratch_directory(
-            needed_bytes=needed,
-            needs="unpacking and packing again needs",
-        ) as scratch,
-    ):
-        progress(f"Unpacking {path.name} (needs {format_bytes(needed)} in {scratch})")
-        _unpack(
-            ("unsquashfs", "-no-progress", "-quiet", *kept),
-            path,
-            scratch / "tree",
+    if snap_type in SYSTEM_SNAP_TYPES and os.geteuid() != 0:
+        message = f"Packing a snap of type {snap_type!r} again needs root"
+        raise ToolError(
+            message,
+            details="Its files' owners would be lost",
+            resolution="Run the command as root.",
         )
-        options = repack_options(superblock.codec, snap_type)
+    needed = needed_bytes(image)
+    with scratch_directory(
+        needed_bytes=needed,
+        needs="unpacking and packing again needs",
+    ) as scratch:
+        progress(f"Unpacking {path.name} (needs {format_bytes(needed)} in {scratch})")
+        unpack(path, scratch / "tree")
+        # The store doesn't enforce the check for bases; those keep their owners and
+        # attributes, as snap pack packs them.
+        owners = owner_options(snap_type)
+        options = ("-noappend", "-comp", superblock.codec, *owners)
+        options += ("-no-fragments", "-no-progress")
         progress(f"Packing {path.name} again")
         repacked = scratch / "again.squashfs"
         run_tool(
@@ -152,33 +138,4 @@ def resquash(
             differences=()
             if place is None
             else tuple(find_differences(image, repacked, place)),
-        )
-
-
-def _unpack(command: tuple[str, ...], image: Path, tree: Path) -> None:
-    try:
-        run_tool(
-            (*command, "-d", str(tree), str(image.absolute())),
-            accepted=(0, _NOT_EVERYTHING),
-        )
-    except ToolError as error:
-        if shutil.which("unsquashfs") is None:
-            raise
-        message = f"unsquashfs cannot unpack {str(image)!r}"
-        check_refusal(error.details or "", message)
-        raise BadDataError(
-            message,
-            details=error.details or str(error),
-            resolution="Check that the file is complete.",
-        ) from error
-
-
-def _check_owners(snap_type: str) -> None:
-    """Refuse to lose owners and devices; an app is packed with ``-all-root``."""
-    if snap_type in SYSTEM_SNAP_TYPES and os.geteuid() != 0:
-        message = f"Packing a snap of type {snap_type!r} again needs root"
-        raise ToolError(
-            message,
-            details="Its files' owners would be lost",
-            resolution="Run the command as root.",
         )

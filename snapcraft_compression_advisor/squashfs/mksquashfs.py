@@ -112,8 +112,10 @@ def unpack(image: Path, directory: Path) -> None:
         with so much or so little memory.
     :raises BadDataError: if the image is broken.
     """
-    command = ("unsquashfs", "-no-progress", "-d", str(directory), str(image))
-    status, output = _execute(command)
+    where = ("-d", str(directory), str(image.absolute()))
+    command = ("unsquashfs", "-no-progress", *where)
+    # Else a user other than root gets no modes that the umask takes away.
+    status, output = _execute(command, umask=0)
     # 2: all contents are there, but not every owner, device or attribute, which a
     # user other than root can't set (unsquashfs 4.5 on).
     if status in (0, 2):
@@ -122,19 +124,6 @@ def unpack(image: Path, directory: Path) -> None:
         _check(status, output, command)
     _check_disk(output, f"unsquashfs cannot read {str(image)!r}")
     message = f"unsquashfs cannot unpack {str(image)!r}"
-    check_refusal(output, message)
-    raise BadDataError(
-        message,
-        details=_tail(output),
-        resolution="Check that the file is complete.",
-    )
-
-
-def check_refusal(output: str, message: str) -> None:
-    """Refuse to take a machine that unsquashfs doesn't work on for a broken image.
-
-    :raises StorageError: if that is what unsquashfs prints.
-    """
     if refusal := _REFUSAL.search(output):
         message += f" on this machine: {refusal[0].strip()}"
         raise StorageError(
@@ -142,12 +131,16 @@ def check_refusal(output: str, message: str) -> None:
             resolution="Use another version of squashfs-tools, or a machine with "
             "another amount of memory.",
         )
+    raise BadDataError(
+        message,
+        details=_tail(output),
+        resolution="Check that the file is complete.",
+    )
 
 
-def run_tool(command: Sequence[str], *, accepted: Sequence[int] = (0,)) -> None:
+def run_tool(command: Sequence[str]) -> None:
     """Run a tool as the store's review does; one that is interrupted is ended first.
 
-    :param accepted: exit statuses that are no failure.
     :raises ToolError: if the tool is missing or fails.
     :raises StorageError: if the disk is full or fails.
     """
@@ -155,8 +148,7 @@ def run_tool(command: Sequence[str], *, accepted: Sequence[int] = (0,)) -> None:
     environment = {**os.environ}
     environment.pop("SOURCE_DATE_EPOCH", None)
     status, output = _execute(command, environment=environment, umask=0)
-    if status not in accepted:
-        _check(status, output, command)
+    _check(status, output, command)
 
 
 def _execute(command: Sequence[str], **options: Any) -> tuple[int, str]:  # noqa: ANN401 # those of run_child
