@@ -12,7 +12,7 @@ from statistics import median
 PACKAGE = "snapcraft_compression_advisor"
 ROOM_LINES = {
     "core": 1_255,
-    "codecs": 920,
+    "codecs": 855,
     "squashfs": 1_560,
     "payload": 3_985,
     "trial": 1_860,
@@ -36,7 +36,7 @@ ROOM_LINES = {
 """Of the package's rooms, without those inside that have a limit of their own."""
 
 TREES = {
-    PACKAGE: (47_880, 247),
+    PACKAGE: (47_815, 247),
     "tests": (41_045, 190),
     "study": (11_300, 63),
     "benchmarks": (2_350, 16),

@@ -55,9 +55,8 @@ class KernelTime(NamedTuple):
 class Codec(Decompressor):
     """One compressor of squashfs, as mksquashfs calls it.
 
-    Instances may be used from several threads at once: what they keep between
-    calls they keep per thread, and the C library runs without the interpreter's
-    lock.
+    Instances may be used from several threads at once: they keep nothing between
+    calls, and the C library runs without the interpreter's lock.
     """
 
     shippable: ClassVar[bool] = False

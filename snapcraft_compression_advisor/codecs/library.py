@@ -1,9 +1,8 @@
-"""Shared libraries, the buffers that calls write to, and codecs bound to them."""
+"""Shared libraries, and codecs bound to them."""
 
 from __future__ import annotations
 
 import ctypes
-import threading
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -84,31 +83,11 @@ class Library:
         return library
 
 
-class ThreadBuffer(threading.local):
-    """A buffer for each thread, kept from call to call; it only grows."""
-
-    def __init__(self, size_bytes: int = 1) -> None:
-        self.buffer: Buffer = ctypes.create_string_buffer(size_bytes)
-
-    def at_least(self, size_bytes: int) -> Buffer:
-        """Return this thread's buffer, with room for so many bytes.
-
-        What it holds lasts until the same thread asks again.
-        """
-        if len(self.buffer) < size_bytes:
-            self.buffer = ctypes.create_string_buffer(size_bytes)
-        return self.buffer
-
-
-OUTPUT = ThreadBuffer()
-"""What the codecs' libraries write to; it is free again when a call returns."""
-
-
 class BoundCodec(Codec):
     """A codec whose blocks come from a shared library.
 
-    A subclass says how the library is called; buffers, and what is done about a
-    block that doesn't shrink, are the same for all.
+    A subclass says how the library is called; what is done about a block that doesn't
+    shrink is the same for all.
     """
 
     title: ClassVar[str]
@@ -131,7 +110,7 @@ class BoundCodec(Codec):
         """See :class:`Codec`; the decision is ``mangle2`` of ``mksquashfs.c``."""
         room_bytes = max(block_bytes, len(block))
         # LZO_MAX_EXPANSION more: lzo takes no limit and never gives up.
-        output = OUTPUT.at_least(room_bytes + room_bytes // 16 + 64 + 3)
+        output = ctypes.create_string_buffer(room_bytes + room_bytes // 16 + 64 + 3)
         written_bytes = self._encode(block, output, room_bytes) if block else 0
         if not 0 < written_bytes < len(block):
             return block

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 from ctypes import c_char_p, c_int, string_at
 
 from ..core.units import Interval
 from .codec import KernelTime, broken_block
-from .library import OUTPUT, BoundCodec, Buffer, Library
+from .library import BoundCodec, Buffer, Library
 
 _BLOCK_TO_BLOCK = (c_int, (c_char_p, c_char_p, c_int, c_int))
 
@@ -41,7 +42,7 @@ class Lz4(BoundCodec):
 
     def decompress(self, block: bytes, *, max_bytes: int) -> bytes:
         """See :class:`Decompressor`."""
-        output = OUTPUT.at_least(max_bytes)
+        output = ctypes.create_string_buffer(max_bytes)
         liblz4 = self.library.functions
         written_bytes = liblz4.LZ4_decompress_safe(block, output, len(block), max_bytes)
         if written_bytes < 0:

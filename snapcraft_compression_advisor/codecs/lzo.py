@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
 from ctypes import byref, c_char_p, c_int, c_size_t, c_void_p, string_at
 
 from ..core.errors import ToolError
 from ..core.units import MIB, Interval
 from .codec import KernelTime, broken_block
-from .library import OUTPUT, BoundCodec, Buffer, Library, ThreadBuffer
+from .library import BoundCodec, Buffer, Library
 
 _LEVEL = 8
 """``SQUASHFS_LZO1X_999_COMP_DEFAULT`` of ``lzo_wrapper.h``."""
@@ -28,8 +29,6 @@ _LONGEST_BLOCK_BYTES = MIB
 """Of a squashfs image."""
 
 _FROM_TO = (c_char_p, c_size_t, c_char_p, c_void_p)
-_WORK = ThreadBuffer(_WORK_BYTES)
-_ORIGINAL = ThreadBuffer()
 
 
 class Lzo(BoundCodec):
@@ -69,7 +68,8 @@ class Lzo(BoundCodec):
 
     def _encode(self, block: bytes, output: Buffer, room_bytes: int) -> int:
         length = c_size_t()
-        place = (block, len(block), output, byref(length), _WORK.buffer)
+        work = ctypes.create_string_buffer(_WORK_BYTES)
+        place = (block, len(block), output, byref(length), work)
         if self._level:
             self._call(_COMPRESS, *place, None, 0, None, self._level)
         else:
@@ -79,7 +79,8 @@ class Lzo(BoundCodec):
         if self._level == _LEVEL:  # it changes bytes, not the length
             # It decompresses on the way. mksquashfs lets it write over the block, but
             # ours is immutable and may be in use in other threads.
-            original, again = _ORIGINAL.at_least(len(block)), c_size_t(len(block))
+            again = c_size_t(len(block))
+            original = ctypes.create_string_buffer(len(block))
             self._call(_OPTIMIZE, output, length.value, original, byref(again), None)
             if again.value != len(block):
                 raise _failure(_OPTIMIZE, _SUCCESS)
@@ -110,7 +111,7 @@ class Lzo(BoundCodec):
 
     def _decode(self, block: bytes, max_bytes: int) -> tuple[int, bytes]:
         """Return the library's status, and what it wrote until then."""
-        output = OUTPUT.at_least(max_bytes)
+        output = ctypes.create_string_buffer(max_bytes)
         length = c_size_t(max_bytes)
         status: int = self.library.functions.lzo1x_decompress_safe(
             block, len(block), output, byref(length), None

@@ -9,10 +9,10 @@ from hashlib import shake_128
 import pytest
 from pytest_mock import MockerFixture
 
-from snapcraft_compression_advisor.codecs import CODECS, xz, zstandard
+from snapcraft_compression_advisor.codecs import CODECS, xz
 from snapcraft_compression_advisor.codecs.codec import DATA_BLOCK_BYTES, Codec, Identity
 from snapcraft_compression_advisor.codecs.deflate import Gzip
-from snapcraft_compression_advisor.codecs.library import Library, ThreadBuffer
+from snapcraft_compression_advisor.codecs.library import Library
 from snapcraft_compression_advisor.codecs.lz4 import Lz4
 from snapcraft_compression_advisor.codecs.lzo import Lzo
 from snapcraft_compression_advisor.codecs.xz import Xz
@@ -30,7 +30,6 @@ def fresh(mocker: MockerFixture, cdll: object) -> None:
     What is made with that isn't kept for other tests.
     """
     mocker.patch("ctypes.CDLL", cdll)
-    mocker.patch.object(zstandard, "_CONTEXTS", zstandard._Contexts())
     mocker.patch.object(xz, "_filters", xz._filters.__wrapped__)
     for library in LIBRARIES:
         mocker.patch.dict(vars(library))
@@ -123,19 +122,6 @@ def test_a_failure_inside_a_library_is_a_tool_error(
     library.lzo1x_optimize.return_value = -5
     with pytest.raises(ToolError, match="failed to compress"):
         CODECS[name].compress(TEXT, block_bytes=65536)
-
-
-def test_a_thread_keeps_its_buffer_and_no_other_thread_sees_it() -> None:
-    buffers = ThreadBuffer()
-    mine = buffers.at_least(100)
-    assert buffers.at_least(50) is mine
-    theirs = []
-    thread = threading.Thread(target=lambda: theirs.append(buffers.at_least(100)))
-    thread.start()
-    thread.join()
-    assert theirs[0] is not mine
-    assert buffers.at_least(100) is mine
-    assert len(buffers.at_least(200)) == 200
 
 
 WAIT_S = 60
