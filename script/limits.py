@@ -30,14 +30,14 @@ ROOM_LINES = {
     "capture": 6_260,
     "report": 5_135,
     "fleet": 2_300,
-    "cli": 3_395,
+    "cli": 3_375,
     "host": 1_790,
 }
 """Of the package's rooms, without those inside that have a limit of their own."""
 
 TREES = {
-    PACKAGE: (47_815, 247),
-    "tests": (41_045, 190),
+    PACKAGE: (47_800, 247),
+    "tests": (41_030, 190),
     "study": (11_300, 63),
     "benchmarks": (2_350, 16),
 }

@@ -62,13 +62,10 @@ def recorded_profiles(
     found = {}
     for each in recordings:
         app = _app(payload, each, apps)
+        wanted = each.model_copy(update={"app": app})
         try:
             with isolated_request(
-                payload,
-                each.model_copy(update={"app": app}),
-                reporter,
-                doing="Recording",
-                within=within,
+                payload, wanted, reporter, doing="Recording", within=within
             ) as request:
                 recorded = record_directory(payload, request, reporter.progress)
             found[app] = with_doubt(recorded, payload, reporter.note)
@@ -95,7 +92,8 @@ def isolated_request(
     :raises AdvisorError: if it can't be started so here.
     """
     app = _app(payload, wanted, ())
-    event, command = _chosen_event(payload, app, wanted), app_command(payload, app)
+    event = event_of(payload, app, wanted, has_display=can_bring_display())
+    command = app_command(payload, app)
     reporter.progress("Starting a virtual display (Xvfb)")
     with own_display(), found_isolation(payload) as found:
         reporter.note(
@@ -120,25 +118,28 @@ def in_place(
     return (*(each for each in profiles if each.app not in apps), *recorded)
 
 
-def _chosen_event(payload: Payload, app: str, wanted: Recording) -> LaunchEvent:
-    """Return what ends a launch.
+def event_of(
+    payload: Payload,
+    app: str | None,
+    wanted: Recording,
+    *,
+    display: str | None = None,
+    has_display: bool,
+) -> LaunchEvent:
+    """Return what ends the launch of an app, or of a command if that is None.
 
     :raises AdvisorError: if that can't happen here.
     """
-    has_display = can_bring_display()
+    desktop = app is not None and has_desktop_file(payload.snap, payload.inventory, app)
     event = (
-        event_named(wanted.until)
-        if wanted.until is not None
-        else usual_event(
-            has_desktop_file=has_desktop_file(payload.snap, payload.inventory, app),
-            has_display=has_display,
-        )
+        usual_event(has_desktop_file=desktop, has_display=has_display, display=display)
+        if wanted.until is None
+        else event_named(wanted.until, display)
     )
     if event.window and not has_display:
-        message = f"There is no display on which {app} could show a window"
-        raise ToolError(
-            message, resolution="Install Xvfb ('sudo apt-get install xvfb')."
-        )
+        message = f"There is no display on which {app or 'it'} could show a window"
+        advice = "Install Xvfb ('sudo apt-get install xvfb')"
+        raise ToolError(message, resolution=f"{advice}, or use 'record --display'.")
     if event.due_s is not None and event.due_s > wanted.timeout:
         message = f"{event.name} exceeds the timeout of {wanted.timeout:g} s"
         raise UsageError(message, resolution="Set the timeout higher.")

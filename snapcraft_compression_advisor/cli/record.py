@@ -16,30 +16,25 @@ from ..capture.installed import (
     snap_run,
     split_app_name,
 )
-from ..capture.launch_event import LaunchEvent, event_named, usual_event
+from ..capture.launch_event import LaunchEvent
 from ..capture.mount import can_mount
 from ..capture.page_cache import can_drop_caches
 from ..capture.record import record_directory, record_residency, with_doubt
 from ..capture.record_installed import record_installed
-from ..capture.recordings import found_isolation
+from ..capture.recordings import event_of, found_isolation
 from ..capture.servers import can_bring_display, own_display
 from ..capture.start import LaunchRequest, app_command, given_command
 from ..core.errors import UsageError
 from ..core.terminal import emit
 from ..core.units import counted, format_bytes, format_seconds
-from ..launch.launch_set import Method, has_desktop_file, select_apps
+from ..launch.launch_set import Method, select_apps
 from ..launch.profile import LaunchProfile, ProfileFile, profile_text
 from ..payload.source import Payload, find_payload, open_payload
 from ..report.words import WINDOW_PHRASES
-from ..settings.parts import LAUNCH_TIMEOUT_S
+from ..settings.parts import LAUNCH_TIMEOUT_S, Recording
 from .commands import PATH, WORD_MARK, WORD_OPTION, Arguments, Command, details, exclude
 from .settings_options import event_arguments
 from .write import check_outputs, note, write_output
-
-NO_DISPLAY_ADVICE = (
-    "Install the package xvfb ('sudo apt-get install xvfb') to start a virtual one, "
-    "or name one with --display."
-)
 
 
 @contextmanager
@@ -104,26 +99,13 @@ def chosen_event(
 
     :raises UsageError: if it can't be waited for.
     """
-    display = parsed_args.display
+    until, display = parsed_args.until, parsed_args.display
+    wanted = Recording(until=until, timeout=parsed_args.timeout or LAUNCH_TIMEOUT_S)
     has_display = bool(display or os.environ.get("DISPLAY"))
-    timeout_s = parsed_args.timeout or LAUNCH_TIMEOUT_S
-    if parsed_args.until is not None:
-        event = event_named(parsed_args.until, display)
-    else:
-        desktop = app is not None and has_desktop_file(
-            payload.snap, payload.inventory, app
-        )
-        event = usual_event(
-            has_desktop_file=desktop, has_display=has_display, display=display
-        )
+    event = event_of(payload, app, wanted, display=display, has_display=has_display)
+    if until is None:
         note(f"The launch ends when {_ENDS[event.window, event.exits]}")
-    if event.window and not event.exits and not has_display:
-        message = "No X display to watch for windows"
-        raise UsageError(message, resolution=NO_DISPLAY_ADVICE)
-    if event.due_s is not None and event.due_s > timeout_s:
-        message = f"--until {event.name} exceeds the timeout of {timeout_s:g} s"
-        raise UsageError(message, resolution="Set --timeout higher.")
-    return event, timeout_s
+    return event, wanted.timeout
 
 
 def chosen_app(parsed_args: argparse.Namespace, payload: Payload) -> str:

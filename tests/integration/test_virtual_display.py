@@ -104,8 +104,8 @@ def test_where_no_display_can_be_brought_one_line_names_the_package(
 ) -> None:
     prime = fill_launchable(tmp_path / "prime")
     result = advisor("record", prime, "--until", "window", PATH="/nowhere")
-    assert result.returncode == os.EX_USAGE
-    assert "No X display" in result.stderr
+    assert result.returncode == os.EX_UNAVAILABLE
+    assert "There is no display on which" in result.stderr
     assert "sudo apt-get install xvfb" in result.stderr
 
 

@@ -35,7 +35,7 @@ from snapcraft_compression_advisor.cli.record import (
     chosen_app,
     chosen_launch,
 )
-from snapcraft_compression_advisor.core.errors import UsageError
+from snapcraft_compression_advisor.core.errors import ToolError, UsageError
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -198,7 +198,7 @@ def test_without_a_display_only_the_end_counts_and_xvfb_is_named(
 def test_window_without_a_display_is_refused_before_any_work(
     arguments: tuple[str, ...],
 ) -> None:
-    with pytest.raises(UsageError, match="No X display") as raised:
+    with pytest.raises(ToolError, match="There is no display") as raised:
         choose(*arguments)
     assert "apt-get install xvfb" in str(raised.value.resolution)
 
