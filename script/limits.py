@@ -26,17 +26,17 @@ ROOM_LINES = {
     "diff": 1_015,
     "preflight": 610,
     "trim": 1_290,
-    "lint": 3_240,
+    "lint": 3_235,
     "capture": 6_260,
     "report": 5_135,
-    "fleet": 2_300,
+    "fleet": 2_295,
     "cli": 3_375,
     "host": 1_790,
 }
 """Of the package's rooms, without those inside that have a limit of their own."""
 
 TREES = {
-    PACKAGE: (47_800, 247),
+    PACKAGE: (47_785, 247),
     "tests": (41_030, 190),
     "study": (11_300, 63),
     "benchmarks": (2_350, 16),

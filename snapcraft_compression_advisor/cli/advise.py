@@ -106,7 +106,6 @@ def _linted(subject: Subject, analysis: Analysis) -> LintedPayload:
         subject.payload,
         LintRequest(loaded=subject.loaded, surroundings=subject.surroundings),
         analysis,
-        path=str(subject.payload.path),
         project=subject.project,
         progress=emit.progress,
     )

@@ -172,7 +172,6 @@ def lint_path(
             linted = lint_payload(
                 payload,
                 request,
-                path=str(path),
                 project=project,
                 progress=emit.progress,
             )
@@ -268,7 +267,6 @@ def _open_baseline(
     linted = lint_payload(
         payload,
         _as_it_was(request, payload),
-        path=str(path),
         project=project,
         progress=emit.progress,
     )

@@ -101,10 +101,7 @@ class SnapTask:
         lint = replace(self._lint, loaded=loaded)
         request = analysis_request(payload, loaded, lint.surroundings)
         analysis = analyse(payload, request, progress=ignore)
-        path = str(payload.path)
-        linted = lint_analysed(
-            payload, lint, analysis, path=path, project=None, progress=ignore
-        )
+        linted = lint_analysed(payload, lint, analysis, project=None, progress=ignore)
         row = advice_row(analysis, linted, version=snap.version, snap_type=snap.type)
         if not row["kind"] and analysis.launches:  # a recorded launch names none
             app = analysis.launches[0].launch_set.app

@@ -47,7 +47,6 @@ def lint_payload(
     payload: Payload,
     request: LintRequest,
     *,
-    path: str,
     project: ProjectFile | None,
     progress: Progress,
 ) -> LintedPayload:
@@ -64,17 +63,14 @@ def lint_payload(
         declared=project.effective if project else None,
     )
     analysis = analyse(payload, wanted, progress=progress)
-    return lint_analysed(
-        payload, request, analysis, path=path, project=project, progress=progress
-    )
+    return lint_analysed(payload, request, analysis, project=project, progress=progress)
 
 
-def lint_analysed(  # noqa: PLR0913 # keywords, but for the first three
+def lint_analysed(
     payload: Payload,
     request: LintRequest,
     analysis: Analysis,
     *,
-    path: str,
     project: ProjectFile | None,
     progress: Progress,
 ) -> LintedPayload:
@@ -100,11 +96,11 @@ def lint_analysed(  # noqa: PLR0913 # keywords, but for the first three
         packing=look_at_packing(payload),
         resquash=resquash,
         packer=_packer(),
-        baseline=_look_back(payload, path, request, analysis, progress=progress),
+        baseline=_look_back(payload, request, analysis, progress=progress),
     )
     checked, unchecked = coverage(context, ALL_RULES, _selection(context))
     return LintedPayload(
-        path=path,
+        path=str(payload.path),
         snap_name=payload.snap.name,
         findings=check_rules(context, payload.path.absolute().parent, progress),
         checked=checked,
@@ -170,7 +166,6 @@ def _selection(context: Context) -> Selection:
 
 def _look_back(
     payload: Payload,
-    path: str,
     request: LintRequest,
     analysis: Analysis,
     *,
@@ -183,7 +178,7 @@ def _look_back(
     baseline = request.baseline
     if baseline is None:
         return None
-    before = same_build(path, payload.snap.name, baseline.report)
+    before = same_build(str(payload.path), payload.snap.name, baseline.report)
     if before is None:
         return None
     if baseline.payload is None:

@@ -166,7 +166,6 @@ def test_an_unknown_app_is_bad_data_in_a_policy_and_bad_usage_in_an_option(
         lint_payload(
             make_payload({"bin/x": b""}),
             LintRequest(loaded=loaded),
-            path="prime",
             project=None,
             progress=lambda _: None,
         )
