@@ -11,7 +11,7 @@ from statistics import median
 
 PACKAGE = "snapcraft_compression_advisor"
 ROOM_LINES = {
-    "core": 1_255,
+    "core": 1_250,
     "codecs": 855,
     "squashfs": 1_560,
     "payload": 3_985,
@@ -30,13 +30,13 @@ ROOM_LINES = {
     "capture": 6_260,
     "report": 5_135,
     "fleet": 2_295,
-    "cli": 3_375,
+    "cli": 3_360,
     "host": 1_790,
 }
 """Of the package's rooms, without those inside that have a limit of their own."""
 
 TREES = {
-    PACKAGE: (47_785, 247),
+    PACKAGE: (47_765, 247),
     "tests": (41_030, 190),
     "study": (11_300, 63),
     "benchmarks": (2_350, 16),

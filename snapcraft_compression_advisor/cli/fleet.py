@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import math
 import os
 import re
 from collections.abc import Iterator
@@ -35,7 +34,6 @@ from .commands import (
     Command,
     details,
     output_arguments,
-    quantity,
     stack_arguments,
     whole_number,
 )
@@ -145,17 +143,6 @@ class FleetCommand(Command):
         )
 
 
-def _percent(value: object) -> float:
-    try:
-        share = float(str(value).removesuffix("%"))
-    except ValueError:
-        share = math.nan
-    if not 0 <= share <= _WHOLE:
-        message = f"{value!r} is not a percentage from 0 to 100"
-        raise ValueError(message)
-    return share
-
-
 class FleetLintCommand(Command):
     """Check a data set."""
 
@@ -178,8 +165,8 @@ class FleetLintCommand(Command):
         ),
         "--max-share PERCENT": details(
             "share of the snaps that may have such a finding",
-            type=quantity(_percent),
-            default=0.0,
+            type=whole_number(least=0, most=_WHOLE),
+            default=0,
         ),
         **_SINCE,
         **output_arguments(FORMATS),
@@ -199,7 +186,7 @@ class FleetLintCommand(Command):
         bad += sum(payload.error is not None for payload in report.payloads)
         share = bad / len(report.payloads) * _WHOLE
         most = parsed_args.max_share
-        limits = f"fail-on: {parsed_args.fail_on}, max-share: {most:g}%"
+        limits = f"fail-on: {parsed_args.fail_on}, max-share: {most}%"
         word = "failed" if share > most else "passed"
         note(f"{word}: {bad:,} of {len(report.payloads):,} snaps ({limits})")
         return FINDINGS_STATUS if share > most else os.EX_OK

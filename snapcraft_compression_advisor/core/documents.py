@@ -41,7 +41,6 @@ class DocumentKind(Generic[Model]):
     :param broken: what a broken one is, with ``{where!r}`` for the file; what is wrong
         with it follows. With ``{line}``, ``:3`` is there if line 3 is broken.
     :param resolution: what to do about a broken one.
-    :param if_unreadable: what to do about one that can't be read.
     """
 
     model: type[Model]
@@ -49,7 +48,6 @@ class DocumentKind(Generic[Model]):
     max_bytes: int
     broken: str
     resolution: str
-    if_unreadable: str = "Check its path."
 
     def read(self, path: Path) -> bytes:
         """Return a file's bytes, at most one more than the limit.
@@ -59,7 +57,9 @@ class DocumentKind(Generic[Model]):
         try:
             return read_regular(path, self.max_bytes)
         except (OSError, ValueError) as error:  # ValueError: a null byte in the path
-            raise self.unreadable(path, error) from error
+            reason = error.strerror if isinstance(error, OSError) else error
+            message = f"Cannot read the {self.name} {str(path)!r}: {reason}"
+            raise NoInputError(message, resolution="Check its path.") from error
 
     def parse_yaml(self, content: bytes, *, where: str) -> Model:
         """Return the document that a YAML file's content is.
@@ -107,12 +107,6 @@ class DocumentKind(Generic[Model]):
         except pydantic.ValidationError as error:
             self._check_kind(document, where)
             raise self._invalid(error, where) from error
-
-    def unreadable(self, path: Path, error: OSError | ValueError) -> NoInputError:
-        """Return the error of a file that can't be read."""
-        reason = error.strerror if isinstance(error, OSError) else error
-        message = f"Cannot read the {self.name} {str(path)!r}: {reason}"
-        return NoInputError(message, resolution=self.if_unreadable)
 
     def error(
         self, where: str, *problems: str, line: int | None = None

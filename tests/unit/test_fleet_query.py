@@ -116,7 +116,7 @@ def test_a_snap_that_was_built_anew_counts_once(
     ("arguments", "status"),
     [
         ([], 1),
-        (["--max-share", "70%"], 0),
+        (["--max-share", "70"], 0),
         (["--max-share", "60"], 1),
         (["--since", "{root}"], 1),
         (["--since", "{root}", "--max-share", "34"], 0),
@@ -133,7 +133,7 @@ def test_lint_fails_where_too_many_snaps_have_findings_that_count(
 
 def test_a_share_is_a_percentage(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["fleet", "lint", "data", "--max-share", "101"]) == 64
-    assert "'101' is not a percentage" in capsys.readouterr().err
+    assert "'101' is not a whole number from 0 to 100" in capsys.readouterr().err
 
 
 def _printed(page: object, output: Path) -> str:

@@ -103,7 +103,6 @@ BASELINE = DocumentKind(
     max_bytes=64 * MIB,  # larger than a report on any snap
     broken="The baseline {where!r} is neither a report of lint nor a snap",
     resolution="Write a new one with 'lint --write-baseline'.",
-    if_unreadable="Check its path, or write one with --write-baseline.",
 )
 
 
