@@ -180,14 +180,18 @@ def stay_small(
     choice: Compression = "xz"
     verdict: Verdict = "change"
     reasons: tuple[Reason, ...] = (reason, Code.XZ_IS_SMALLER)
+    same_size = Answer.NO
+    if evidence.xz_bytes is not None:
+        negligible = policy.negligible_growth * evidence.xz_bytes.mid
+        same_size = stays_within(added, negligible)
     if evidence.declared in (None, "xz"):
         verdict, reasons = "no-benefit", (reason,)
     elif evidence.declared != "lzo":
         reasons = (reason, Code.FOREIGN_CODEC)
-    elif evidence.xz_bytes and added.high <= (
-        policy.negligible_growth * evidence.xz_bytes.mid
-    ):
+    elif same_size is Answer.YES:
         choice, verdict, reasons = "lzo", "no-benefit", (reason, Code.SAME_SIZE)
+    elif same_size is Answer.UNKNOWN and reason is Code.NO_LAUNCH:
+        choice, verdict, reasons = "lzo", "undecided", (reason, Code.SIZE_IN_DOUBT)
     return Recommendation(compression=choice, verdict=verdict, reasons=reasons)
 
 

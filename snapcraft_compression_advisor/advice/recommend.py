@@ -25,7 +25,9 @@ def recommend(evidence: Evidence, policy: Policy) -> Recommendation:
     """Choose between xz and lzo."""
     added = evidence.bytes_added
     if added is not None and not evidence.launched:
-        return _by_size(evidence, policy, added)
+        # They should be small.
+        by_size = stay_small(evidence, policy, added, Code.NO_LAUNCH)
+        return replace(by_size, evidence=evidence, policy=policy)
     if not evidence.reader_known:
         return _for_any_reader(evidence, policy)
     deciding = _deciding(evidence, policy)
@@ -68,20 +70,6 @@ def _for_any_reader(evidence: Evidence, policy: Policy) -> Recommendation:
         verdict="undecided",
         reasons=(Code.READER_UNKNOWN,),
     )
-
-
-def _by_size(evidence: Evidence, policy: Policy, added: Interval) -> Recommendation:
-    """Choose for files that no launch is known to read: they should be small."""
-    judgement = stay_small(evidence, policy, added, Code.NO_LAUNCH)
-    if judgement.verdict == "change" and evidence.xz_bytes is not None:
-        negligible = policy.negligible_growth * evidence.xz_bytes.mid
-        if evidence.declared == "lzo" and added.low <= negligible:
-            judgement = Recommendation(
-                compression="lzo",
-                verdict="undecided",
-                reasons=(Code.NO_LAUNCH, Code.SIZE_IN_DOUBT),
-            )
-    return replace(judgement, evidence=evidence, policy=policy)
 
 
 def _nothing_to_judge(evidence: Evidence) -> Reason:

@@ -24,16 +24,17 @@ from ..wording import allowed_growth, asked, habits_text
 from .answer import deciding_launch
 from .files import file_kinds, heavy_files, launch_groups
 from .lint_formats.phrases import findings_sections
-from .model import Entry, Section, Step, Table
+from .model import Entry, Section, Table
 from .refresh import month_section
 from .stack import stack_section
 from .words import (
     WHAT_IF,
     accuracy,
+    guessed_apps,
     how_known,
     kernel_phrase,
     not_shipped,
-    record_installed,
+    record_instead,
     what_decides,
 )
 
@@ -129,14 +130,13 @@ def _gains(analysis: Analysis) -> Section | None:
         savings.append(decides.saving)
     if not savings:
         return None
-    deciding = decides and (decides.saving.app, decides.saving.device)
     rows = tuple(
         (
             each.app,
             _AVERAGE if each.shares else each.device,
             seconds(each.seconds),
             f"{alone.get((each.app, each.device), '')}"
-            + ", decides" * ((each.app, each.device) == deciding),
+            + ", decides" * (each == advice.decisive),
         )
         for each in savings
     )
@@ -275,15 +275,9 @@ def _reads(analysis: Analysis, launch: LaunchAnalysis) -> Section:
 
 def _steps(analysis: Analysis) -> Section | None:
     """Return the steps that decide an advice, or make it surer."""
-    steps = [*what_decides(analysis)]
-    consumers = [
-        each.launch_set.app
-        for each in analysis.launches
-        if each.weight is not None and each.launch_set.source == "static"
-    ]
-    if consumers and not steps:
-        title = "Record the launches of the consumers, in place of the guesses"
-        steps.append(Step(title=title, lines=tuple(map(record_installed, consumers))))
+    steps, guessed = [*what_decides(analysis)], guessed_apps(analysis)
+    if guessed and any(each.weight is not None for each in analysis.launches):
+        steps = steps or [record_instead(analysis, guessed)]
     return Section(title="What would make it surer", steps=(*steps,)) if steps else None
 
 

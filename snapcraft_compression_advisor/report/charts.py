@@ -77,10 +77,9 @@ def _saved_chart(analysis: Analysis, launch: LaunchAnalysis) -> Chart | None:
         savings.append(decisive)
     if not savings:
         return None
-    decides = decisive and (decisive.app, decisive.device)
     values: list[Spec] = [{"what": "zero", "low": 0.0}]
     for each in savings:
-        is_decisive = (each.app, each.device) == decides
+        is_decisive = each == decisive
         values.append({
             "label": f"{each.device}{', decides' if is_decisive else ''}",
             "what": "bar",

@@ -111,7 +111,7 @@ def what_decides(analysis: Analysis) -> Iterator[Step]:
         )
         return
     if guessed:
-        yield _record_instead(analysis, guessed)
+        yield record_instead(analysis, guessed)
         return
     if any(each.launch_set.window == "early" for each in analysis.launches):
         yield Step(
@@ -170,21 +170,19 @@ def again(analysis: Analysis, *more: str) -> str:
     return f"compression-advisor {shlex.join(words)}"
 
 
-def _record_instead(analysis: Analysis, guessed: Sequence[str]) -> Step:
+def record_instead(analysis: Analysis, guessed: Sequence[str]) -> Step:
     """Return the step that replaces guesses, for a snap or for its consumers."""
-    names = [
-        each.launch_set.app for each in analysis.launches if each.weight is not None
-    ]
+    consumers = (each for each in analysis.launches if each.weight is not None)
+    names = [app for each in consumers if (app := each.launch_set.app) in guessed]
     if names:
         return Step(
-            title="Recorded launches of the consumers in place of the guesses may "
-            "decide it",
+            title="Record the launches of the consumers, in place of the guesses",
             lines=tuple(map(record_installed, names)),
             short="record the consumers' launches",
         )
     named = guessed if len(analysis.launches) > 1 else ()
     return Step(
-        title="A recorded launch in place of the guess may decide it",
+        title="Record a launch, in place of the guess",
         lines=(again(analysis, "--record", *_each("--app", named)),),
         short="record a launch",
     )
