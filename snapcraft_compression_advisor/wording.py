@@ -90,6 +90,13 @@ _BUDGETS: Mapping[str, str] = {
     "may-break": "Savings and size favour {codec}, which may exceed the cold-start "
     "budget.",
 }
+_LACKING: Mapping[str, str] = {
+    "codec": "This mksquashfs cannot pack with {}.",
+    "program": "The payload doesn't contain the program that snap.yaml names for {}, "
+    "so the launch can't be estimated.",
+    "files": "The payload contains no file that a launch of {} is known to read, so "
+    "the launch can't be estimated.",
+}
 
 
 def sentences(advice: Recommendation) -> tuple[str, ...]:
@@ -196,8 +203,8 @@ def _sentence(reason: Reason, policy: Policy) -> str:
             left = [_open(each, policy) for each in conditions if each != "saving"]
             question = " and ".join(left)
             return f"The estimate is too wide to tell {question}." if left else ""
-        case Lacking():
-            return _lacking(reason)
+        case Lacking(what, names):
+            return _LACKING[what].format(joined(names))
         case Budget(effect, codec):
             other = "lzo" if codec == "xz" else "xz"
             return _BUDGETS[effect].format(codec=codec, other=other)
@@ -243,21 +250,6 @@ def allowed_growth(policy: Policy) -> str:
     if policy.max_growth_share is not None:
         limits.append(f"{100 * policy.max_growth_share:g} %")
     return " or ".join(limits)
-
-
-def _lacking(reason: Lacking) -> str:
-    if reason.what == "codec":
-        return f"This mksquashfs cannot pack with {' and '.join(reason.names)}."
-    apps = ", ".join(reason.names)
-    if reason.what == "program":
-        return (
-            "The payload doesn't contain the program that snap.yaml names for "
-            f"{apps}, so the launch can't be estimated."
-        )
-    return (
-        f"The payload contains no file that a launch of {apps} is known to read, so "
-        "the launch can't be estimated."
-    )
 
 
 def verdict_words(advice: Recommendation | DeviceVerdict) -> str:
