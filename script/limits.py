@@ -19,7 +19,7 @@ ROOM_LINES = {
     "devices": 905,
     "launch": 1_380,
     "launch/guess": 5_930,
-    "advice": 1_025,
+    "advice": 1_015,
     "settings": 1_070,
     "project": 890,
     "refresh": 1_090,
@@ -28,7 +28,7 @@ ROOM_LINES = {
     "trim": 1_290,
     "lint": 3_235,
     "capture": 6_260,
-    "report": 5_135,
+    "report": 5_125,
     "fleet": 2_295,
     "cli": 3_360,
     "host": 1_790,
@@ -36,7 +36,7 @@ ROOM_LINES = {
 """Of the package's rooms, without those inside that have a limit of their own."""
 
 TREES = {
-    PACKAGE: (47_765, 247),
+    PACKAGE: (47_735, 247),
     "tests": (41_030, 190),
     "study": (11_300, 63),
     "benchmarks": (2_350, 16),

@@ -141,13 +141,10 @@ def month_by_refresh(
     codecs = [refresh.codecs[name] for name in SHIPPABLE]
     used = habits or ASSUMED
     xz, lzo = (_downloaded(codec, used) for codec in codecs)
-    if image_added is None or all(codec.full_bytes.known for codec in codecs):
-        image_added = _added(*(codec.full_bytes for codec in codecs))
-    whole = [xz, lzo] == [codec.full_bytes for codec in codecs]
-    downloads = Downloads(
-        by_codec={"xz": xz, "lzo": lzo},
-        bytes_added=image_added if whole else _added(xz, lzo),
-    )
+    added = _added(xz, lzo)
+    if not added.known and [xz, lzo] == [codec.full_bytes for codec in codecs]:
+        added = image_added or added  # which the same blocks tell more exactly
+    downloads = Downloads(by_codec={"xz": xz, "lzo": lzo}, bytes_added=added)
     return month_of(saving, used, downloads, link_mbit_per_s)
 
 
