@@ -1,4 +1,4 @@
-"""Electron's applications: what their archive's program loads, and its first pages.
+"""Electron's applications: their own code in an archive, and what that requires.
 
 An archive is a header in JSON, and behind it the members side by side
 (https://github.com/electron/asar#format).
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import posixpath
-import re
 import struct
 from typing import TYPE_CHECKING
 
@@ -16,7 +15,15 @@ from ....codecs.codec import DATA_BLOCK_BYTES
 from ....core.units import MIB
 from ....payload.inventory import block_count
 from ...launch_set import BlindSpot
-from .node import MAX_NAME_CHARACTERS, MAX_NAMES, SCRIPTS, Modules, followed
+from .node import (
+    COMPUTED,
+    MAX_NAME_CHARACTERS,
+    MAX_NAMES,
+    SCRIPTS,
+    Modules,
+    followed,
+    package_of,
+)
 from .runtime import MAX_MEMBERS_BYTES, MEMBER_MAX_BYTES, Loaded
 
 if TYPE_CHECKING:
@@ -37,53 +44,8 @@ Node = dict[str, object]
 
 _CODE = "electron-code"
 _EXTENSION = "electron-extensions"
-_PACKAGE = re.compile(r"(?:.*/)?node_modules/(?:@[^/]+/)?[^/]+(?=/)")
 _OWN = (*SCRIPTS, ".html", ".htm", ".css")
-_IN_FOLDER = (
-    rb"""(?:__dirname|app\.getAppPath\(\))(?:[ \t]*[,+][ \t]*["'][^"'\n]*["'])+\s*\)"""
-)
-_COMPUTED = re.compile(
-    rb"^(?:(?:const|let|var)[ \t][^=\n]{1,200}=[ \t]*)?(?:await[ \t]+)?"
-    rb"(?:require|import)\([ \t]*(?=[A-Za-z_$])(?!(?:[\w.]{1,40}\([ \t]*)?"
-    + _IN_FOLDER
-    + rb")",
-    re.MULTILINE,
-)
-"""A name of a module that isn't written out, outside of functions: such lines aren't
-indented."""
-
-
-class _Program:
-    """What the program in an archive reads: its own code, and what that requires."""
-
-    def __init__(self, archive: _Archive) -> None:
-        self._archive = archive
-        self._modules = Modules(archive)
-        self.computed = False
-        self.broken = self._modules.broken
-
-    def files(self) -> tuple[str, ...]:
-        """Return the files that a launch reads, the program first; none without one."""
-        start = tuple(self._modules.files("."))
-        code = (*SCRIPTS, ".jsc")
-        if not any(path.endswith(code) or "." not in path for path in start):
-            return ()
-        own = (path for path in self._archive.own_files() if path.endswith(_OWN))
-        files = dict.fromkeys((*start, *own))
-        return (*files, *followed(files, self._required))
-
-    def _required(self, path: str) -> Iterator[str]:
-        if path.endswith(SCRIPTS):
-            source = self._archive.read(path)
-            if _package(path) is None:
-                self.computed = self.computed or bool(_COMPUTED.search(source))
-            yield from self._modules.required_by(source, path)
-
-
-def _package(path: str) -> str | None:
-    """Return the directory of the package that a file is of; the app's own has none."""
-    match = _PACKAGE.match(path)
-    return match[0] if match else None
+_CODES = (*SCRIPTS, ".jsc")
 
 
 def loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
@@ -98,26 +60,42 @@ def loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
 
 
 def _loaded(app: StartedApp, entry: Entry) -> Iterator[Loaded | BlindSpot]:
-    archive = _open_archive(app, entry)
-    program = _Program(archive) if archive is not None else None
-    files = program.files() if program is not None else ()
-    if archive is None or program is None or not files:
-        yield Loaded(entry=entry, way=_CODE)
-        for extension in app.files(".node"):
-            if extension.path.startswith(f"{entry.path}.unpacked/"):
-                yield Loaded(entry=extension, way=_EXTENSION)
-        yield BlindSpot(reason="embedded-code", where=entry.path)
+    archive, computed = _Archive(app, entry), set[str]()
+    modules = Modules(archive)
+
+    def required(path: str) -> Iterator[str]:
+        if path.endswith(SCRIPTS):
+            source = archive.read(path)
+            if not package_of(path) and COMPUTED.search(source):
+                computed.add(path)
+            yield from modules.required_by(source, path)
+
+    program = tuple(modules.files("."))
+    if not any(path.endswith(_CODES) or "." not in path for path in program):
+        yield from _unread(app, entry)
         return
+    own = (path for path in archive.own_files() if path.endswith(_OWN))
+    first = dict.fromkeys((*program, *own))
+    files = (*first, *followed(first, required))
     yield Loaded(entry=entry, way=_CODE, reached=archive.blocks(files))
     yield from _unpacked(app, entry, archive, files)
     if any(path.endswith(".jsc") for path in files):
         yield BlindSpot(reason="embedded-code", where=entry.path)
-    if program.computed:
+    if computed:
         yield BlindSpot(reason="computed-import", where=entry.path)
-    for name in sorted({name for _, name in program.broken})[:MAX_NAMES]:
+    for name in sorted({name for _, name in modules.broken})[:MAX_NAMES]:
         yield BlindSpot(reason="unresolved-import", where=entry.path, what=name)
     if archive.exhausted:
         yield BlindSpot(reason="limit-reached", where=entry.path, what="modules")
+
+
+def _unread(app: StartedApp, entry: Entry) -> Iterator[Loaded | BlindSpot]:
+    """Yield all of an archive without a program, or that is broken."""
+    yield Loaded(entry=entry, way=_CODE)
+    for extension in app.files(".node"):
+        if extension.path.startswith(f"{entry.path}.unpacked/"):
+            yield Loaded(entry=extension, way=_EXTENSION)
+    yield BlindSpot(reason="embedded-code", where=entry.path)
 
 
 def _unpacked(
@@ -128,7 +106,7 @@ def _unpacked(
     Most packages look for their extension in several places, by a name that they make.
     """
     reached = set(files)
-    packages = {_package(path) for path in reached} - {None}
+    packages = {*map(package_of, reached)} - {""}
     for path in files:
         member = archive.member(path)
         unpacked = member is not None and member[0] is not entry
@@ -137,26 +115,27 @@ def _unpacked(
     for extension in app.files(".node"):
         path = extension.path.removeprefix(f"{entry.path}.unpacked/")
         inside = path != extension.path
-        if inside and (path in reached or _package(path) in packages):
+        if inside and (path in reached or package_of(path) in packages):
             yield Loaded(entry=extension, way=_EXTENSION)
 
 
-def _open_archive(app: StartedApp, entry: Entry) -> _Archive | None:
-    """Return an archive, ``None`` if it is broken or its header too long."""
-    head = app.source(entry, _SIZES.size)
-    if len(head) < _SIZES.size:
-        return None
+def _header(app: StartedApp, entry: Entry) -> tuple[Node, int]:
+    """Return an archive's root, and where the members start.
+
+    Nothing is in one that is broken, or whose header is too long.
+    """
+    head = app.source(entry, _SIZES.size).ljust(_SIZES.size, b"\0")
     _, header_bytes, _, text_bytes = _SIZES.unpack(head)
     start = _SIZES.size // 2 + header_bytes
     end = _SIZES.size + text_bytes
     if text_bytes > HEADER_MAX_BYTES or not end <= start <= entry.size_bytes:
-        return None
+        return {}, 0
     text = app.payload.read(entry.path, offset=_SIZES.size, length=text_bytes)
     try:
         root = json.loads(text)
     except (ValueError, RecursionError):
-        return None
-    return _Archive(app, entry, root, start) if isinstance(root, dict) else None
+        root = None
+    return root if isinstance(root, dict) else {}, start
 
 
 _Member = tuple["Entry", int, int]
@@ -166,15 +145,13 @@ _Member = tuple["Entry", int, int]
 class _Archive:
     """The files of an archive, looked for by their paths in it.
 
-    :param start: where the members start.
     :ivar exhausted: whether more was asked for than is read of one archive.
     """
 
-    def __init__(self, app: StartedApp, entry: Entry, root: Node, start: int) -> None:
+    def __init__(self, app: StartedApp, entry: Entry) -> None:
         self._app = app
         self._entry = entry
-        self._root = root
-        self._start = start
+        self._root, self._start = _header(app, entry)
         self._left_bytes = MAX_MEMBERS_BYTES
         self.exhausted = False
 

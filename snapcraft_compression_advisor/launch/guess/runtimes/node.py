@@ -33,7 +33,7 @@ MAX_NAME_CHARACTERS = 4095
 _REQUIRED = re.compile(
     rb"""(?:\brequire\(\s*|\bimport\s*(?:\(\s*)?|\bfrom\s*)["'](?P<name>[^"'\n]+)["']"""
 )
-_COMPUTED = re.compile(
+COMPUTED = re.compile(
     rb"^(?![ \t]*(?:\*|//)).*?\b(?:require|import)\(\s*(?![\"'\s)/])", re.MULTILINE
 )
 """A name that isn't written out; behind a slash is a comment for bundlers. Types
@@ -239,7 +239,7 @@ _PACKAGE = re.compile(r"(?:.*/)?node_modules/(?:@[^/]+/)?(?P<name>[^/]+)(?=/)")
 def loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
     """Yield what scripts require, and what of it can't be known."""
     scripts, starts = app.scripts("node", ".js"), set[str]()
-    own, computed = {_package_of(entry.path) for entry in scripts}, set[str]()
+    own, computed = {package_of(entry.path) for entry in scripts}, set[str]()
     reached = {entry.path for entry in (*scripts, *app.programs.started)}
     shipped = _Shipped(app)
     modules = Modules(shipped)
@@ -249,7 +249,7 @@ def loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
             source = shipped.read(path)
             if _STARTS.search(source):
                 starts.add(path)
-            if _package_of(path) in own and _COMPUTED.search(source):
+            if package_of(path) in own and COMPUTED.search(source):
                 computed.add(path)
             yield from modules.required_by(source, path)
 
@@ -266,7 +266,7 @@ def loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
             yield BlindSpot(reason="computed-program", where=where)
 
 
-def _package_of(path: str) -> str:
+def package_of(path: str) -> str:
     """Return the directory of a source's package, or of the program if it has none."""
     package = _PACKAGE.match(path)
     return package[0] if package else ""
