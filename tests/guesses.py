@@ -6,7 +6,7 @@ from snapcraft_compression_advisor.launch.guess.candidates import (
     Candidates,
     find_candidates,
 )
-from snapcraft_compression_advisor.launch.guess.shell import Values, shell_commands
+from snapcraft_compression_advisor.launch.guess.shell import Script, Values
 
 
 def guessed(
@@ -31,5 +31,5 @@ def found(
 
 def shell_words(text: str) -> list[str]:
     """Return the words of the commands of a shell script."""
-    commands = shell_commands(text, Values({}))
+    commands = Script(Values({})).commands(text)
     return [word for variants in commands for words in variants for word in words]

@@ -11,7 +11,7 @@ from guesses import guessed, shell_words
 from payloads import make_payload
 from snapcraft_compression_advisor.launch.guess.candidates import find_candidates
 from snapcraft_compression_advisor.launch.guess.programs import SCRIPT_MAX_BYTES
-from snapcraft_compression_advisor.launch.guess.shell import Values, shell_commands
+from snapcraft_compression_advisor.launch.guess.shell import Script, Values
 from snapcraft_compression_advisor.launch.guess.shell_words import (
     command_place,
     is_shell,
@@ -196,7 +196,7 @@ def test_defaults_and_snap_variables_stay_usable() -> None:
 def test_program_of_a_launcher_is_named(script: str, words: str) -> None:
     ran = {
         variant[command_place(variant) :]
-        for variants in shell_commands(script, Values({}))
+        for variants in Script(Values({})).commands(script)
         for variant in variants
     }
     assert tuple(words.split()) in ran
@@ -204,7 +204,7 @@ def test_program_of_a_launcher_is_named(script: str, words: str) -> None:
 
 def test_command_is_yielded_for_each_value_that_it_may_be_run_by() -> None:
     script = "if x; then A=/jre/java; else A=java; fi\nexec $A y"
-    *_, last = shell_commands(script, Values({}))
+    *_, last = Script(Values({})).commands(script)
     assert last == (("exec", "java", "y"), ("exec", "/jre/java", "y"))
 
 

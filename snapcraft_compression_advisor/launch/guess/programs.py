@@ -15,10 +15,10 @@ from .runtimes import RUNTIMES, runtime_of
 from .runtimes.runtime import Invocation, Programs
 from .shell import (
     ARGUMENTS,
+    Script,
     Values,
     is_computed,
     pattern_of,
-    shell_commands,
     unknown_before,
 )
 from .shell_words import (
@@ -241,7 +241,7 @@ class _Walk:
         self, script: Entry, text: str, values: Values
     ) -> Iterator[End]:
         """Follow the commands of a script, and yield what became of each."""
-        for variants in shell_commands(text, values):
+        for variants in Script(values).commands(text):
             ends: set[End] = set()
             for command in map(list, variants):
                 if command[0] in (".", "source"):

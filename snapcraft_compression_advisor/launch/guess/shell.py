@@ -319,17 +319,12 @@ Variants = tuple[tuple[str, ...], ...]
 """Of one command: its words, for each value that its program may have."""
 
 
-def shell_commands(text: str, values: Values) -> Iterator[Variants]:
-    """Yield the words of each simple command of a script, variables followed.
+class Script:
+    """Gives the words of each simple command of a script, variables followed.
 
     All branches are taken, in the order of the script; functions where they are called,
     or else at the end. Directories change as a command is yielded.
     """
-    yield from _Script(values).commands(text)
-
-
-class _Script:
-    """The state of :func:`shell_commands`."""
 
     def __init__(self, values: Values) -> None:
         self._values = values

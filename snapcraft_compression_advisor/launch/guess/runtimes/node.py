@@ -82,10 +82,15 @@ class _Shipped:
         return path in self.app.payload.inventory.entries
 
 
-def required_names(source: bytes) -> Iterator[str]:
-    """Yield what a source requires or imports with a name that is written out."""
-    for match in _REQUIRED.finditer(source):
-        yield match["name"].decode(errors="replace")
+def required_names(source: bytes) -> tuple[str, ...]:
+    """Return what a source requires or imports with a name that is written out.
+
+    Those that can be files' names, each once, and not too many.
+    """
+    found = _REQUIRED.finditer(source)
+    names = (match["name"].decode(errors="replace") for match in found)
+    short = (name for name in names if len(name) <= MAX_NAME_CHARACTERS)
+    return tuple(islice(dict.fromkeys(short), MAX_NAMES))
 
 
 def followed(
@@ -106,12 +111,6 @@ def followed(
     return {path: by for path, by in seen.items() if by}
 
 
-def some_of(names: Iterable[str]) -> tuple[str, ...]:
-    """Return names that can be files', each once, and not too many."""
-    short = (name for name in names if len(name) <= MAX_NAME_CHARACTERS)
-    return tuple(islice(dict.fromkeys(short), MAX_NAMES))
-
-
 class Modules:
     """The files of modules, by https://nodejs.org/api/packages.html.
 
@@ -128,7 +127,7 @@ class Modules:
 
         :param path: of the source.
         """
-        for name in some_of(required_names(source)):
+        for name in required_names(source):
             found = tuple(self._resolve(name, posixpath.dirname(path)))
             alone = found[-1:] and found[-1].endswith("package.json")
             if alone and not name.endswith("package.json") and name[0] != "#":

@@ -9,13 +9,12 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from ....launch_set import BlindSpot
-from ..runtime import SOURCE_MAX_BYTES
+from ..runtime import SOURCE_MAX_BYTES, Loaded
 from .code import MODULE, NOT_PYTHON, TOO_MUCH, absolute_name, read_code
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from .....payload.inventory import Entry
     from .....payload.source import Payload
     from ....launch_set import BlindReason
     from .code import Code, Scope
@@ -107,10 +106,8 @@ class Importer:
     what has its name; libraries are searched for imports outside of functions.
 
     :param folder_of: gives the directory that a path of ``sys.path`` leads to.
-    :ivar files: read as modules are imported, by path.
-    :ivar by: the source that first imports each of them, if one does.
-    :ivar depending: those of them that are imported only if a function is called by
-        some other, or under a condition: nothing else imports them.
+    :ivar files: read as modules are imported, by path. Not expected are those that are
+        imported only if a function is called by some other, or under a condition.
     :ivar names: of all modules named.
     :ivar versions: in which GObject namespaces are asked for.
     :ivar blind_spots: imports that can't be known.
@@ -136,9 +133,7 @@ class Importer:
         self._parsed_bytes = 0
         self._importers: dict[str, str] = {}
         self._on_use: dict[str, str] = {}
-        self.files: dict[str, Entry] = {}
-        self.by: dict[str, str] = {}
-        self.depending: set[str] = set()
+        self.files: dict[str, Loaded] = {}
         self.names: set[str] = set()
         self.versions: dict[str, str] = {}
         self.blind_spots: dict[BlindSpot, None] = {}
@@ -211,12 +206,14 @@ class Importer:
             if place := self._on_use.get(name):
                 self._add([(place, depends)], by)
             return
-        if depends and found.read.path not in self.files:
-            self.depending.add(found.read.path)
-        self.files.setdefault(found.read.path, found.read)
-        self.by.setdefault(found.read.path, by)
-        if found.read.path.endswith(".so") and found.read.size_bytes < _FRONT_BYTES:
-            front = self._payload.read(found.read.path, offset=0, length=_FRONT_BYTES)
+        read, path = found.read, found.read.path
+        kind = "extension" if path.endswith(".so") else "module"
+        self.files.setdefault(
+            path,
+            Loaded(entry=read, way=f"python-{kind}", expected=not depends, by=by),
+        )
+        if kind == "extension" and read.size_bytes < _FRONT_BYTES:
+            front = self._payload.read(path, offset=0, length=_FRONT_BYTES)
             self._pending.extend(each.decode() for each in _BEHIND.findall(front))
         if found.source is not None:
             self._read(name, found, found.source.path)
@@ -299,10 +296,8 @@ class Importer:
         started = function in self._started
         if started and scope.forwards:
             self._started.update(scope.calls)
-        pending = self._pending if started else self._depending
-        for name in (*scope.imports, *scope.uses):
-            pending.append(name)
-            self._importers.setdefault(name, file)
+        names = (*scope.imports, *scope.uses)
+        self._add(((name, not started) for name in names), file)
         if scope.computed:
             self._blind("computed-import", file)
 

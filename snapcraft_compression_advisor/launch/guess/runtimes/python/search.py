@@ -9,6 +9,7 @@ from __future__ import annotations
 import configparser
 import posixpath
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from .....payload.elf import ELF_MAGIC
@@ -60,14 +61,7 @@ def loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
         if typelib.endswith(".typelib"):
             importer.import_also([f"gi.overrides.{typelib.partition('-')[0]}"])
     importer.run()
-    for entry in importer.files.values():
-        kind = "extension" if entry.path.endswith(".so") else "module"
-        yield Loaded(
-            entry=entry,
-            way=f"python-{kind}",
-            expected=entry.path not in importer.depending,
-            by=importer.by[entry.path],
-        )
+    yield from importer.files.values()
     for entry in _unnamed(finder, importer):
         yield Loaded(entry=entry, way="python-unnamed-extension")
     for library in _opened(app, importer):
@@ -75,20 +69,21 @@ def loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
     yield from typelibs
     spots = tuple(importer.blind_spots)
     yield from spots
-    for entry in _computed(finder, importer, spots):
-        yield Loaded(entry=entry, way="python-module", expected=False)
+    yield from _computed(finder, importer, spots)
 
 
 def _computed(
     finder: ModuleFinder, importer: Importer, spots: Iterable[BlindSpot]
-) -> Iterator[Entry]:
+) -> Iterator[Loaded]:
     """Yield what packages that compute the names of modules may load of their own."""
     known = {*importer.files}
     for spot in spots:
         if spot.reason == "computed-import":
             importer.import_also(finder.modules_around(spot.where))
     importer.run()
-    yield from (each for path, each in importer.files.items() if path not in known)
+    for path, file in importer.files.items():
+        if path not in known:
+            yield replace(file, expected=False)
 
 
 def _unnamed(finder: ModuleFinder, importer: Importer) -> Iterator[Entry]:
