@@ -214,7 +214,7 @@ def _kills(request: FleetRequest, count: int) -> None:
             paths[row["path"]] += 1
             failed += row.get("error") is not None
             if killed < count and draw.random() < _KILL_SHARE:
-                killed += draw.choice(pool.workers()).kill()
+                killed += draw.choice(pool.workers).kill()
     print(f"{killed} workers killed; {len(snaps)} snaps, {len(paths)} with a row, ")
     print(f"{sum(paths.values()) - len(paths)} with two, {failed} with an error")
 

@@ -18,15 +18,16 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
-from itertools import count, islice
+from itertools import islice
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 from ..core.child import END_S, end_child, ending_with_us
 from ..core.errors import AdvisorError, ToolError
 from .columns import Row
 from .sources import Snap
-from .task import FleetRequest, SnapTask, failure, lost
+from .task import FleetRequest, SnapTask, failure, identity_of
 
 _PROGRAM = (
     "import sys; sys.path[:] = {path!r}; "
@@ -204,22 +205,26 @@ class BoundedWorker:
 
 
 class Pool:
-    """A pool of worker processes on this machine.
+    """A pool of worker processes on this machine, for one run.
 
     :param workers: number of processes.
+    :ivar workers: all of them; each starts with its first snap.
     """
 
     def __init__(self, request: FleetRequest, limits: Limits, *, workers: int) -> None:
-        self._request, self._limits, self._count = request, limits, workers
-        self._numbers = count()
-        self._mine = threading.local()
-        self._started: list[BoundedWorker] = []
+        self.workers = [
+            BoundedWorker(request, limits, processor=number)
+            for number in range(workers)
+        ]
+        self._idle = SimpleQueue[BoundedWorker]()
+        for worker in self.workers:
+            self._idle.put(worker)
 
     def rows(self, snaps: Sequence[Snap]) -> Iterator[Row]:
         """Yield a row for each snap, as they become ready."""
-        with ThreadPoolExecutor(self._count, thread_name_prefix="fleet") as pool:
+        with ThreadPoolExecutor(len(self.workers)) as pool:
             left = iter(snaps)
-            most = self._count * (1 + _WAITING_IN_POOL)
+            most = len(self.workers) * (1 + _WAITING_IN_POOL)
             running: set[Future[Row]] = set()
             try:
                 while True:
@@ -231,21 +236,15 @@ class Pool:
                     yield from (each.result() for each in done)
             finally:
                 pool.shutdown(wait=False, cancel_futures=True)
-                while self._started:
-                    self._started.pop().stop()
-
-    def workers(self) -> Sequence[BoundedWorker]:
-        """Return the workers that have been started so far."""
-        return tuple(self._started)
+                for worker in self.workers:
+                    worker.stop()
 
     def _row(self, snap: Snap) -> Row:
-        worker: BoundedWorker | None = getattr(self._mine, "worker", None)
-        if worker is None:
-            number = next(self._numbers)
-            worker = BoundedWorker(self._request, self._limits, processor=number)
-            self._mine.worker = worker
-            self._started.append(worker)
-        return worker.row(snap)
+        worker = self._idle.get()
+        try:
+            return worker.row(snap)
+        finally:
+            self._idle.put(worker)
 
 
 def main() -> None:
@@ -288,14 +287,17 @@ def _row(task: SnapTask, snap: Snap, limit_bytes: int) -> Row:
     except Exception as error:  # noqa: BLE001 # one snap's, of any kind
         if not (isinstance(error, RuntimeError) and _NO_THREAD in str(error)):
             message = f"Internal error: {type(error).__name__}: {error}"
-            return lost(snap, AdvisorError(message, resolution="Please report it."))
+            fault = AdvisorError(message, resolution="Please report it.")
+            return failure(identity_of(snap), fault)
     message = f"takes more than {limit_bytes / 1e6:.0f} MB of memory"
     spent = _lost(snap, MemoryLimitError, message, "Raise --memory-limit.")
     return {**spent, "spent": True}
 
 
 def _lost(snap: Snap, kind: type[AdvisorError], message: str, resolution: str) -> Row:
-    return lost(snap, kind(f"{snap.path!r} {message}", resolution=resolution))
+    """Return the row of a snap that no worker could finish; it isn't read again."""
+    error = kind(f"{snap.path!r} {message}", resolution=resolution)
+    return failure(identity_of(snap), error)
 
 
 def _bound(limit_bytes: int) -> None:

@@ -138,11 +138,6 @@ def failure(identity: Row, error: AdvisorError) -> Row:
     return {**identity, "error": message, "error_status": error.retcode}
 
 
-def lost(snap: Snap, error: AdvisorError) -> Row:
-    """Return the row of a snap that no worker could finish; it isn't read again."""
-    return failure(identity_of(snap), error)
-
-
 def file_digest(path: str) -> str:
     """Return the SHA-256 of a file's contents.
 

@@ -136,7 +136,7 @@ def test_workers_that_are_killed_cost_no_row(store: Path) -> None:
     def kill() -> None:
         killed = 0
         while not over.wait(0.01):
-            for worker in pool.workers():
+            for worker in pool.workers:
                 if killed < 2:
                     killed += worker.kill()
 
