@@ -18,7 +18,7 @@ ROOM_LINES = {
     "trial": 1_860,
     "devices": 905,
     "launch": 1_380,
-    "launch/guess": 5_930,
+    "launch/guess": 5_890,
     "advice": 1_015,
     "settings": 1_070,
     "project": 890,
@@ -29,15 +29,15 @@ ROOM_LINES = {
     "lint": 3_235,
     "capture": 6_260,
     "report": 5_125,
-    "fleet": 2_295,
+    "fleet": 2_290,
     "cli": 3_360,
     "host": 1_790,
 }
 """Of the package's rooms, without those inside that have a limit of their own."""
 
 TREES = {
-    PACKAGE: (47_735, 247),
-    "tests": (41_030, 190),
+    PACKAGE: (47_695, 247),
+    "tests": (41_025, 190),
     "study": (11_300, 63),
     "benchmarks": (2_350, 16),
 }

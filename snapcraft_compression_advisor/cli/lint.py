@@ -19,7 +19,6 @@ from ..launches import Surroundings
 from ..lint.baseline import Baseline, judge
 from ..lint.finding import LintedPayload, LintReport
 from ..lint.lint import LintRequest, lint_payload
-from ..lint.rules import ALL_RULES
 from ..lint.run import check_selectors, failing
 from ..payload.source import Payload, find_payload, named_payloads, open_payload
 from ..project.project_file import ProjectFile
@@ -168,7 +167,7 @@ def lint_path(
                 raise failed
             project = find_project(payload, project_dir)
             if project is not None:
-                check_selectors(project.ignored, ALL_RULES, where=str(project.path))
+                check_selectors(project.ignored, where=str(project.path))
             linted = lint_payload(
                 payload,
                 request,

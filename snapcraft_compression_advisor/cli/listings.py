@@ -66,7 +66,7 @@ class RuleCommand(Command):
         if parsed_args.id is None:
             text = rule_list(ALL_RULES)
         else:
-            text = rule_page(find_rule(parsed_args.id, ALL_RULES))
+            text = rule_page(find_rule(parsed_args.id))
         write_output(text, None)
 
 

@@ -105,10 +105,9 @@ def _check_rules(texts: Iterable[str], *, where: str) -> None:
     """Refuse selectors that select no rule."""
     wanted = tuple(texts)
     if wanted:  # advice has none, and needs no rules
-        from ..lint.rules import ALL_RULES  # noqa: PLC0415
         from ..lint.run import check_selectors  # noqa: PLC0415
 
-        check_selectors(wanted, ALL_RULES, where=where)
+        check_selectors(wanted, where=where)
 
 
 def event_arguments(above: str = "") -> Arguments:

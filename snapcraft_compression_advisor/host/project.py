@@ -6,7 +6,6 @@ That is the part of the build plugin ``compression-advisor``, which builds nothi
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,7 +14,6 @@ from craft_parts.plugins import Plugin, PluginProperties
 
 from ..core.errors import AdvisorError, NoInputError
 from ..core.terminal import emit
-from ..lint.rules import ALL_RULES
 from ..lint.run import check_selectors
 from ..project.project_file import (
     ProjectFile,
@@ -66,7 +64,7 @@ def read_settings(
             find_policy_file(directory),
             environment_settings(environment, folder=directory),
             below=plugin_settings(parts, folder=directory),
-            check_rules=partial(check_selectors, rules=ALL_RULES),
+            check_rules=check_selectors,
         )
     except AdvisorError as error:
         raise SettingsError.of(error) from error

@@ -98,7 +98,7 @@ def lint_analysed(
         packer=_packer(),
         baseline=_look_back(payload, request, analysis, progress=progress),
     )
-    checked, unchecked = coverage(context, ALL_RULES, _selection(context))
+    checked, unchecked = coverage(context, _selection(context))
     return LintedPayload(
         path=str(payload.path),
         snap_name=payload.snap.name,

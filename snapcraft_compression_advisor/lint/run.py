@@ -13,6 +13,7 @@ from ..core.errors import BadDataError, UsageError
 from ..payload.inventory import Inventory
 from ..settings.settings import ALL_RULES_PREFIX, Settings
 from .finding import Finding, LintReport, Severity, Unchecked
+from .rules import ALL_RULES
 
 if TYPE_CHECKING:
     from ..payload.survey import Survey
@@ -102,28 +103,28 @@ def make_selection(settings: Settings, *, ignored: Iterable[str] = ()) -> Select
     )
 
 
-def check_selectors(texts: Iterable[str], rules: Sequence[Rule], *, where: str) -> None:
+def check_selectors(texts: Iterable[str], *, where: str) -> None:
     """Refuse selectors that speak of no rule.
 
     :raises BadDataError: if one does.
     """
     for text in texts:
         prefix = text.partition(":")[0]
-        if not any(rule.id.startswith(prefix) for rule in rules):
+        if not any(rule.id.startswith(prefix) for rule in ALL_RULES):
             message = f"{where}: there is no rule {prefix!r}"
-            raise BadDataError(message, resolution=_resolution(prefix, rules))
+            raise BadDataError(message, resolution=_resolution(prefix))
 
 
-def find_rule(text: str, rules: Sequence[Rule]) -> Rule:
+def find_rule(text: str) -> Rule:
     """Return the rule of an id or a name.
 
     :raises UsageError: if there is none.
     """
-    for rule in rules:
+    for rule in ALL_RULES:
         if text in (rule.id, rule.name) or text.upper() == rule.id:
             return rule
     message = f"There is no rule {text!r}"
-    raise UsageError(message, resolution=_resolution(text, rules))
+    raise UsageError(message, resolution=_resolution(text))
 
 
 def _selector(text: str) -> Selector:
@@ -131,8 +132,8 @@ def _selector(text: str) -> Selector:
     return Selector(rules=rules, pattern=pattern if colon else None)
 
 
-def _resolution(text: str, rules: Sequence[Rule]) -> str:
-    known = {name: rule for rule in rules for name in (rule.id, rule.name)}
+def _resolution(text: str) -> str:
+    known = {name: rule for rule in ALL_RULES for name in (rule.id, rule.name)}
     near = difflib.get_close_matches(text, known, n=1)
     listed = "Run 'compression-advisor rule' to list all rules."
     if not near:
@@ -158,7 +159,7 @@ def run_rules(
 
 
 def coverage(
-    context: Context, rules: Sequence[Rule], selection: Selection
+    context: Context, selection: Selection
 ) -> tuple[int, tuple[Unchecked, ...]]:
     """Return the number of rules that looked at a payload, and those that couldn't.
 
@@ -166,7 +167,7 @@ def coverage(
     name; else it doesn't count.
     """
     checked, unchecked = 0, []
-    for rule in (each for each in rules if selection.wants(each.id)):
+    for rule in (each for each in ALL_RULES if selection.wants(each.id)):
         blocked, unasked = rule.blocked(context), rule.unasked(context)
         why = blocked or (unasked if selection.names(rule.id) else None)
         if why is not None:

@@ -3,7 +3,6 @@
 import gzip
 import platform
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -37,7 +36,6 @@ from snapcraft_compression_advisor.devices.device_file import (
     choose_devices,
     device_text,
 )
-from snapcraft_compression_advisor.lint.rules import ALL_RULES
 from snapcraft_compression_advisor.lint.run import check_selectors
 from snapcraft_compression_advisor.settings.load import load_settings
 from snapcraft_compression_advisor.settings.settings import Settings
@@ -220,9 +218,7 @@ def test_device_that_was_chosen_with_a_kernel_keeps_it() -> None:
 def _load(tmp_path: Path, text: str) -> list[str]:
     file = tmp_path / "compression-advisor.yaml"
     file.write_text(text, encoding="utf-8")
-    loaded = load_settings(
-        file, Settings(), check_rules=partial(check_selectors, rules=ALL_RULES)
-    )
+    loaded = load_settings(file, Settings(), check_rules=check_selectors)
     names = [device.name for device in loaded.devices]
     loaded.settings.to_policy(names)
     return names

@@ -146,14 +146,14 @@ def test_findings_come_by_severity_then_rule_then_place() -> None:
 
 
 def test_unknown_rules_are_refused_with_the_nearest() -> None:
-    check_selectors(["SCA", "SCA1", "SCA101:x"], ALL_RULES, where="p")
+    check_selectors(["SCA", "SCA1", "SCA101:x"], where="p")
     with pytest.raises(BadDataError, match="p: there is no rule 'SCA199'"):
-        check_selectors(["SCA199"], ALL_RULES, where="p")
+        check_selectors(["SCA199"], where="p")
     with pytest.raises(UsageError) as raised:
-        find_rule("lzo-would-gian", ALL_RULES)
+        find_rule("lzo-would-gian")
     assert "Did you mean SCA101 (lzo-would-gain)?" in (raised.value.resolution or "")
     for text in ("SCA101", "sca101", "lzo-would-gain"):
-        assert find_rule(text, ALL_RULES).id == "SCA101"
+        assert find_rule(text).id == "SCA101"
 
 
 BEFORE = "name: x\nconfinement: strict\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..rule import Rule
 from . import (
     budgets,
     compatibility,
@@ -25,7 +26,7 @@ _MODULES = (
     shipped,
     store,
 )
-ALL_RULES = tuple(
+ALL_RULES: tuple[Rule, ...] = tuple(
     sorted(
         (rule for module in _MODULES for rule in module.RULES),
         key=lambda rule: rule.id,
