@@ -344,3 +344,35 @@ def test_command_that_is_given_to_a_shell_is_followed(text: str) -> None:
         "usr/bin/hello": SHEBANG + b"import heavy\n",
     }
     assert HEAVY in names(files, f"usr/bin/sh -c '{text}'")
+
+
+STARTS = {
+    "usr/bin/hello": SHEBANG + b"from hello import main\nmain()\n",
+    f"{PACKAGES}/hello/__init__.py": b"def main():\n  from .run import run\n  run()\n",
+    f"{PACKAGES}/hello/run.py": b"import os\ndef run():\n  os.execv(find(), [])\n",
+    f"{PACKAGES}/hello/readme": b"text",
+    f"{PACKAGES}/other/bin/tool": make_elf(),
+}
+
+
+def test_program_that_a_package_starts_has_the_name_of_the_script() -> None:
+    programs = {
+        f"{PACKAGES}/hello/bin/{name}": make_elf() for name in ("hello", "test")
+    }
+    candidates = search({**STARTS, **programs})
+    ways = {file.entry.path: file.way for file in candidates.files}
+    assert ways[f"{PACKAGES}/hello/bin/hello"] == "started"
+    assert f"{PACKAGES}/hello/bin/test" not in ways
+    assert candidates.blind_spots == ()
+
+
+def test_program_of_another_name_that_a_package_starts_may_be_any() -> None:
+    node = f"{PACKAGES}/hello/bin/node"
+    candidates = search({**STARTS, node: make_elf()})
+    named = {file.entry.path for file in candidates.files}
+    assert node in named
+    assert not named & {f"{PACKAGES}/other/bin/tool", f"{PACKAGES}/hello/readme"}
+    where = f"{PACKAGES}/hello/run.py"
+    assert candidates.blind_spots == (
+        BlindSpot(reason="computed-program", where=where),
+    )

@@ -222,6 +222,20 @@ def test_small_program_that_starts_another_does_not_hide_it(function: str) -> No
     assert reasons(launch_set({"usr/bin/hello": make_elf()}, big)) == set()
 
 
+@pytest.mark.parametrize(
+    "script",
+    [
+        b"#!/usr/bin/env python3\nimport subprocess\nsubprocess.call(find())\n",
+        b"#!/usr/bin/perl\nexec $ENV{APP}, @ARGV;\n",
+    ],
+)
+def test_script_that_starts_another_program_does_not_hide_it(script: bytes) -> None:
+    big = {"opt/lib/hello": make_elf(padding_bytes=60_000_000)}
+    found = launch_set({"usr/bin/hello": script}, big)
+    assert "computed-command" in reasons(found)
+    assert verdict(found) == "undecided"
+
+
 def spread_of(found: LaunchSet) -> Interval:
     assert found.basis is not None
     return built_in_priors().spread_of(found.basis.kind)

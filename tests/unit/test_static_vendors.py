@@ -250,6 +250,9 @@ def test_what_node_starts_by_a_computed_path_is_a_blind_spot(
     )
     candidates = find_candidates(payload, "hello")
     assert [spot.reason for spot in candidates.blind_spots] == ["computed-program"]
+    named = {file.entry.path: file.way for file in candidates.files}
+    assert named[f"{modules}/{native}"] == "started"
+    assert f"{modules}/other/other.wasm" not in named
 
 
 def explained(path: str, script: bytes = b"#!/bin/sh\nexec $SNAP/opt/app\n") -> str:

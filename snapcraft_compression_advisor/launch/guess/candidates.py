@@ -158,9 +158,7 @@ class Search:
         """Collect programs, their libraries, and what these open."""
         programs, payload = self._app.programs, self._app.payload
         for program in programs.started:
-            self._add(program, way="started", role="program", needs="linked")
-            for trait in program_traits(payload, program):
-                self._triggers.setdefault(Trigger(name=trait, folder="/"), False)
+            self._start(program)
         for tool in programs.called.values():
             if not any(opens_windows(each.path) for each in self._closure(tool).files):
                 self._add(tool, way="called", role="program")
@@ -183,6 +181,11 @@ class Search:
             kind = UNREACHED_PROGRAM
         unreached = self._reach_out() if blindness == "program" else ()
         return self.result(kind, blindness, unreached)
+
+    def _start(self, program: Entry, by: str = "") -> None:
+        self._add(program, way="started", role="program", needs="linked", by=by)
+        for trait in program_traits(self._app.payload, program):
+            self._triggers.setdefault(Trigger(name=trait, folder="/"), False)
 
     def result(
         self, kind: str, blindness: Blindness | None, unreached: Collection[int] = ()
@@ -270,6 +273,8 @@ class Search:
             for file in runtime.loads(self._app):
                 if isinstance(file, BlindSpot):
                     self._blind_spots[file] = None
+                elif file.way == "started":
+                    self._start(file.entry, runtime.kind)
                 elif not file.expected:
                     self._possible[file.entry.identity] = file.entry
                 else:

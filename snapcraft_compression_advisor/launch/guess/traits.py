@@ -17,6 +17,7 @@ from ...payload.elf import BrokenElfError, elf_of
 from ...payload.elf_symbols import LEAST_CARRIED_BYTES, carried_parts, language_of
 from ...squashfs.entry import EntryKind
 from .runtimes import RUNTIMES
+from .shell_words import is_shell, script_interpreter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -143,6 +144,10 @@ STARTER_MAX_BYTES = MIB
 """Of a program that only starts another: a launcher written in C."""
 
 _STARTS = re.compile(rb"\0(exec[lv]p?e?|posix_spawnp?)(?=\0)")
+_SCRIPT_STARTS = re.compile(
+    rb"\b(?:subprocess|exec[lv]?p?e?|system|popen|spawn\w*|child_process)\b",
+    re.IGNORECASE,
+)
 _NAMES = re.compile(
     rb"\0(gl[A-Z]|glX[A-Z]|egl[A-Z]|vk[A-Z]|epoxy_|glut[A-Z]|glfw[A-Z]|SDL_GL_"
     rb"|SDL_CreateRenderer|SDL_Vulkan_|gtk_gl_area_|gdk_gl_)"
@@ -174,8 +179,16 @@ def program_traits(payload: Payload, program: Entry) -> Iterator[str]:
 
 
 def starts_others(payload: Payload, program: Entry) -> bool:
-    """Return whether a small program calls what starts others."""
-    return program.size_bytes <= STARTER_MAX_BYTES and bool(
+    """Return whether a small program, or a script, calls what starts others.
+
+    Not of a shell script: these are followed.
+    """
+    if program.size_bytes > STARTER_MAX_BYTES:
+        return False
+    text = payload.read(program.path, offset=0, length=STARTER_MAX_BYTES)
+    if interpreter := script_interpreter(text.decode(errors="replace")):
+        return not is_shell(interpreter) and bool(_SCRIPT_STARTS.search(text))
+    return bool(
         _by_elf(payload, program, lambda elf: _STARTS.search(elf.dynamic_names()))
     )
 

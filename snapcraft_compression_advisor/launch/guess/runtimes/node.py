@@ -11,9 +11,8 @@ from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
-from ....payload.elf import ELF_MAGIC
 from ...launch_set import BlindSpot
-from .runtime import SOURCE_MAX_BYTES, Loaded
+from .runtime import SOURCE_MAX_BYTES, Loaded, is_program, may_start
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -261,8 +260,8 @@ def loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
     for where, what in sorted(modules.broken)[:MAX_NAMES]:
         yield BlindSpot(reason="unresolved-import", where=where, what=what)
     for where in sorted(starts):
-        if any(each.path not in reached for each in _natives(app, where)):
-            yield BlindSpot(reason="computed-program", where=where)
+        natives = [each for each in _natives(app, where) if each.path not in reached]
+        yield from may_start(where, natives)
 
 
 def package_of(path: str) -> str:
@@ -286,7 +285,7 @@ def _natives(app: StartedApp, source: str) -> Iterator[Entry]:
         r"(cli-)?linux[^/]*/.*"
     )
     for entry in app.files(""):
-        if own.fullmatch(entry.path) and not entry.path.endswith((".node", ".so")):
-            is_program = entry.executable and app.source(entry, 4) == ELF_MAGIC
-            if is_program or entry.path.endswith(".wasm"):
-                yield entry
+        if own.fullmatch(entry.path) and (
+            entry.path.endswith(".wasm") or is_program(app, entry)
+        ):
+            yield entry

@@ -9,16 +9,17 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING, NamedTuple
 
 from ....core.units import MIB
+from ....payload.elf import ELF_MAGIC
 from ....payload.linkage import library_path
 from ....squashfs.entry import EntryKind
+from ...launch_set import BlindSpot
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from ....payload.inventory import Entry
     from ....payload.linkage import Unresolved
     from ....payload.source import Payload
-    from ...launch_set import BlindSpot
     from ..snap_paths import SnapPaths
 
 SOURCE_MAX_BYTES = MIB
@@ -26,6 +27,9 @@ SOURCE_MAX_BYTES = MIB
 
 MEMBER_MAX_BYTES = MIB
 """How much of a file in an archive is looked at."""
+
+MOST_PROGRAMS = 4
+"""Of a package, of which each may be started; those with more choose among them."""
 
 MAX_MEMBERS_BYTES = 16 * MIB
 """How much is read of one archive."""
@@ -185,6 +189,23 @@ class StartedApp:
                 found = next(filter(None, map(self.paths.shipped, places)), None)
                 if found is not None:
                     yield found
+
+
+def is_program(app: StartedApp, entry: Entry) -> bool:
+    """Return whether a file is a program in machine code, by its mode and beginning."""
+    library = re.search(r"\.(?:so|node)\b", posixpath.basename(entry.path))
+    return entry.executable and not library and app.source(entry, 4) == ELF_MAGIC
+
+
+def may_start(source: str, programs: Sequence[Entry]) -> Iterator[Loaded | BlindSpot]:
+    """Yield a blind spot for what a source may start, and the programs if they are few.
+
+    :param programs: of its package.
+    """
+    if programs:
+        yield BlindSpot(reason="computed-program", where=source)
+    for entry in programs if len(programs) <= MOST_PROGRAMS else ():
+        yield Loaded(entry=entry, way="started")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -73,6 +73,9 @@ _LOADERS = frozenset(("load_entry_point", "distribution", "entry_points"))
 """What launchers call to load an entry point, whichever package has it."""
 
 _OPENS_LIBRARIES = re.compile(rb"\b(?:CDLL|LoadLibrary|dlopen)\(")
+_STARTS_PROGRAMS = re.compile(
+    rb"\bsubprocess\b|\bos\.(?:exec[lv]p?e?|posix_spawnp?|spawn[lv]p?e?)\("
+)
 _LIBRARY = re.compile(
     rb"[\"'](?:[^\"'\n]{0,200}/)?(?P<name>[\w.+-]{1,100}\.so[.\d]{0,20})[\"']"
 )
@@ -112,6 +115,7 @@ class Importer:
     :ivar versions: in which GObject namespaces are asked for.
     :ivar blind_spots: imports that can't be known.
     :ivar opens: names of the libraries that sources open by ``ctypes``, by source.
+    :ivar starting: sources that may start programs.
     """
 
     def __init__(
@@ -138,6 +142,7 @@ class Importer:
         self.versions: dict[str, str] = {}
         self.blind_spots: dict[BlindSpot, None] = {}
         self.opens: dict[str, list[str]] = {}
+        self.starting: set[str] = set()
 
     def start_source(self, source: bytes, *, file: str) -> None:
         """Follow a program's source, all of its functions.
@@ -305,12 +310,14 @@ class Importer:
         self.blind_spots[BlindSpot(reason=reason, where=where, what=what)] = None
 
     def _note_names(self, source: bytes, file: str, *, standard: bool = False) -> None:
-        """Note versions of GObject's namespaces, and libraries that a source opens."""
+        """Note what a source opens by name, and whether it starts programs."""
         for match in _REQUIRED_VERSION.finditer(source):
             self.versions.setdefault(match["name"].decode(), match["version"].decode())
         if not standard and _OPENS_LIBRARIES.search(source):
             names = (match["name"].decode() for match in _LIBRARY.finditer(source))
             self.opens[file] = [*dict.fromkeys(names)]
+        if not standard and _STARTS_PROGRAMS.search(source):
+            self.starting.add(file)
 
 
 def _top(module: str) -> str:

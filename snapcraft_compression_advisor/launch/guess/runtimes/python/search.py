@@ -17,12 +17,12 @@ from .....payload.linkage import library_path
 from .....squashfs.entry import EntryKind
 from ....launch_set import BlindSpot
 from ..gobject import introspected
-from ..runtime import Loaded
+from ..runtime import Loaded, is_program, may_start
 from .finder import ModuleFinder
 from .importer import COMMAND_LINE, Importer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from .....payload.inventory import Entry
     from ..runtime import StartedApp
@@ -42,6 +42,7 @@ _METADATA = re.compile(
     r"(?:.*/)?(?P<name>[^/-]+)(?:-[^/]+)?\.(?:dist|egg)-info/entry_points\.txt"
 )
 _INTERPRETER = r"python[\d.]*"
+_PACKAGE = re.compile(r"(?:.*/)?(?:dist|site)-packages/[^/]+(?=/)")
 _SEPARATORS = re.compile(r"[-_.]+")
 _PROGRAM = r"(?:lib)?python[\d.]*(?:\.so\S*)?"
 _NAMESPACE = "gi.repository."
@@ -67,6 +68,7 @@ def loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
     for library in _opened(app, importer):
         yield Loaded(entry=library, way="python-library", library=True)
     yield from typelibs
+    yield from _started(app, importer.starting)
     spots = tuple(importer.blind_spots)
     yield from spots
     yield from _computed(finder, importer, spots)
@@ -125,6 +127,32 @@ def _opened(app: StartedApp, importer: Importer) -> Iterator[Entry]:
         own = [e for e in beside if posixpath.basename(e.path).startswith("lib")]
         if not names and len(own) <= MOST_LIBRARIES:
             yield from own
+
+
+def _started(app: StartedApp, sources: Collection[str]) -> Iterator[Loaded | BlindSpot]:
+    """Yield the programs of packages whose sources start others.
+
+    Of several it is the one that is named as the app's own script.
+    """
+    scripts = {posixpath.basename(each.path) for each in app.programs.started}
+    starting = {_package(source): source for source in sorted(sources, reverse=True)}
+    programs: dict[str, list[Entry]] = {}
+    for entry in app.files("") if starting else ():
+        package = _package(entry.path)
+        if package in starting and is_program(app, entry):
+            programs.setdefault(package, []).append(entry)
+    for package, entries in programs.items():
+        named = [each for each in entries if posixpath.basename(each.path) in scripts]
+        if named:
+            yield from (Loaded(entry=each, way="started") for each in named)
+        else:
+            yield from may_start(starting[package], entries)
+
+
+def _package(path: str) -> str:
+    """Return the directory of an installed package, or itself if it is in none."""
+    match = _PACKAGE.match(path)
+    return match[0] if match else path
 
 
 def _folders(app: StartedApp) -> Iterator[str]:
