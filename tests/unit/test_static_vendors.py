@@ -228,21 +228,22 @@ def test_archives_of_a_module_path_are_read(option: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "native"),
+    ("source", "package", "native"),
     [
-        (b"require('child_process').spawn(find())", "pkg-linux-x64/bin/pkg"),
-        (b"WebAssembly.compile(read(find()))", "pkg/lib/pkg.wasm"),
+        (b"require('child_process').spawn(find())", "pkg", "pkg-linux-x64/bin/pkg"),
+        (b"require('child_process')", "@all/pkg", "@all/cli-linux-x64/pkg"),
+        (b"WebAssembly.compile(read(find()))", "pkg", "pkg/lib/pkg.wasm"),
     ],
 )
 def test_what_node_starts_by_a_computed_path_is_a_blind_spot(
-    source: bytes, native: str
+    source: bytes, package: str, native: str
 ) -> None:
     modules = "app/node_modules"
     payload = make_payload(
         {
             "bin/node": make_elf(),
-            "app/main.js": b"require('pkg')",
-            f"{modules}/pkg/index.js": source,
+            "app/main.js": f"require('{package}')".encode(),
+            f"{modules}/{package}/index.js": source,
             f"{modules}/{native}": make_elf(),
         },
         base="bare",

@@ -231,7 +231,9 @@ def _targets(names: object, name: str) -> Iterator[str]:
 
 
 _STARTS = re.compile(rb"\bchild_process\b|\bWebAssembly\.")
-_PACKAGE = re.compile(r"(?:.*/)?node_modules/(?:@[^/]+/)?(?P<name>[^/]+)(?=/)")
+_PACKAGE = re.compile(
+    r"(?:.*/)?node_modules/(?:@(?P<scope>[^/]+)/)?(?P<name>[^/]+)(?=/)"
+)
 
 
 def loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
@@ -278,11 +280,11 @@ def _natives(app: StartedApp, source: str) -> Iterator[Entry]:
     package = _PACKAGE.match(source)
     if package is None:
         return
-    name = package["name"]
+    name = re.escape(package["name"])
+    scope = re.escape(package["scope"] or package["name"])
     own = re.compile(
         rf"{re.escape(package[0])}/.*"
-        rf"|.*node_modules/(@{re.escape(name)}/|(@[^/]+/)?{re.escape(name)}-)"
-        r"(cli-)?linux[^/]*/.*"
+        rf"|.*node_modules/(@{scope}/|(@[^/]+/)?{name}-)(cli-)?linux[^/]*/.*"
     )
     for entry in app.files(""):
         if own.fullmatch(entry.path) and (
