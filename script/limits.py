@@ -18,7 +18,7 @@ ROOM_LINES = {
     "trial": 1_860,
     "devices": 905,
     "launch": 1_380,
-    "launch/guess": 5_890,
+    "launch/guess": 5_965,
     "advice": 1_015,
     "settings": 1_070,
     "project": 890,
@@ -36,8 +36,8 @@ ROOM_LINES = {
 """Of the package's rooms, without those inside that have a limit of their own."""
 
 TREES = {
-    PACKAGE: (47_695, 247),
-    "tests": (41_025, 190),
+    PACKAGE: (47_770, 247),
+    "tests": (41_075, 190),
     "study": (11_300, 63),
     "benchmarks": (2_350, 16),
 }
