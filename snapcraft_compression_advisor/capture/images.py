@@ -55,7 +55,6 @@ def packed_images(
         resolution="Set TMPDIR ('calibrate': --storage) to a directory on a larger "
         "disk.",
         needed_bytes=whole_copies * payload.inventory.raw_bytes,
-        needs="the images need more than",
     ) as directory:
         paths: dict[str, Path] = {}
         unavailable: dict[str, str] = {}

@@ -90,13 +90,11 @@ def scratch_directory(
     *,
     resolution: str = NO_ROOM,
     needed_bytes: int = 0,
-    needs: str = "this needs",
 ) -> Iterator[Path]:
     """Make a directory that is removed at the end, signals included.
 
     :param place: where; the system's temporary directory by default.
     :param resolution: what to do if it can't be made.
-    :param needs: what takes the needed bytes, as in "the images need".
     :raises StorageError: if it can't be made, or has too little room.
     """
     where = place or Path(tempfile.gettempdir())
@@ -105,8 +103,9 @@ def scratch_directory(
             free_bytes = shutil.disk_usage(where).free
             if free_bytes < needed_bytes:
                 message = (
-                    f"Not enough free space in {str(where)!r}: {needs} "
-                    f"{format_bytes(needed_bytes)}, {format_bytes(free_bytes)} are free"
+                    f"Not enough free space in {str(where)!r}: about "
+                    f"{format_bytes(needed_bytes)} are needed, "
+                    f"{format_bytes(free_bytes)} are free"
                 )
                 raise StorageError(message, resolution=resolution)
             directory = until.enter_context(held_directory(where))

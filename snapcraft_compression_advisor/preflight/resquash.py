@@ -107,10 +107,7 @@ def resquash(
             resolution="Run the command as root.",
         )
     needed = needed_bytes(image)
-    with scratch_directory(
-        needed_bytes=needed,
-        needs="unpacking and packing again needs",
-    ) as scratch:
+    with scratch_directory(needed_bytes=needed) as scratch:
         progress(f"Unpacking {path.name} (needs {format_bytes(needed)} in {scratch})")
         unpack(path, scratch / "tree")
         # The store doesn't enforce the check for bases; those keep their owners and

@@ -139,7 +139,6 @@ def _packed(
             scratch_directory(
                 # Both images, unpacked, the contents and the image packed again.
                 needed_bytes=2 * sum(raw_bytes) + 2 * max(raw_bytes),
-                needs="making deltas needs up to",
             )
         )
         images = []

@@ -43,10 +43,7 @@ def run_exact_trial(
     :raises StorageError: if the disk is too small, or files vanish.
     """
     version = mksquashfs.mksquashfs_version()
-    with scratch_directory(
-        needed_bytes=_needed_bytes(payload),
-        needs="the trial needs up to",
-    ) as scratch:
+    with scratch_directory(needed_bytes=_needed_bytes(payload)) as scratch:
         layout = lay_out(payload)
         trials, sizes = {}, {}
         for codec, image in pack_with(names, payload, scratch, progress):

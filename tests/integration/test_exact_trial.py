@@ -141,7 +141,7 @@ def test_free_space_is_checked_before_anything_is_written(
 ) -> None:
     mocker.patch("shutil.disk_usage").return_value.free = 1_000
     tool(f"case \"$*\" in *-comp*) echo >> '{tmp_path}/called'; exit 1;; esac")
-    with pytest.raises(StorageError, match=r"needs up to .*B, .*B are free"):
+    with pytest.raises(StorageError, match=r"about .*B are needed, .*B are free"):
         run(small_prime)
     assert not (tmp_path / "called").exists()
     assert list(temporary_directory.iterdir()) == []
