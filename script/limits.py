@@ -31,12 +31,12 @@ ROOM_LINES = {
     "report": 5_125,
     "fleet": 2_290,
     "cli": 3_360,
-    "host": 1_790,
+    "host": 1_785,
 }
 """Of the package's rooms, without those inside that have a limit of their own."""
 
 TREES = {
-    PACKAGE: (47_760, 247),
+    PACKAGE: (47_750, 247),
     "tests": (41_075, 190),
     "study": (11_300, 63),
     "benchmarks": (2_350, 16),

@@ -13,12 +13,12 @@ from typing import Any
 
 from snapcraft_compression_advisor_plugin import may_enforce, reason_of, warn_of
 
-from ..analysis import Analysis, Request, analyse, analysis_request
+from ..analysis import Analysis, Request, analyse, analysis_request, check_apps
 from ..codecs import CODECS, SHIPPABLE
-from ..core.errors import AdvisorError, ToolError
+from ..core.errors import ToolError
 from ..core.files import keeping_results
 from ..core.terminal import emit
-from ..launch.launch_set import check_app, select_apps
+from ..launch.launch_set import check_app
 from ..launches import Surroundings
 from ..lint.rule import Context
 from ..payload.source import DirectoryPayload, Payload, open_payload
@@ -39,7 +39,7 @@ from .decision import (
     write_key,
     write_report,
 )
-from .guard import Result, SettingsError, harmless, judging
+from .guard import Result, SettingsError, blaming_settings, harmless, judging
 from .project import (
     Parts,
     project_apps,
@@ -106,10 +106,14 @@ class Advisor:
         :raises SettingsError: if they are broken.
         """
         loaded, apps = self.loaded, self.find_apps()
-        for name in _named_apps(loaded) if apps is not None else ():
-            snap = (self.project and self.project.name) or self.project_dir.name
-            with _as_settings_error():
-                check_app(snap, apps or (), name)
+        if apps is None:
+            return
+        snap = (self.project and self.project.name) or self.project_dir.name
+        recorded = (each.app for each in loaded.settings.record if each.app is not None)
+        profiles = (each.app for each in loaded.profiles)
+        for name in (*loaded.settings.apps, *profiles, *recorded):
+            with blaming_settings():
+                check_app(snap, apps, name)
 
     def enforces(self) -> bool:
         """Return whether the mode is ``enforce``, or may be.
@@ -286,9 +290,8 @@ def _request(
     )
     if artifact.component is not None:
         return replace(request, apps=(), profiles=())
-    named = list(dict.fromkeys((*request.apps, *_named_apps(loaded))))
-    with _as_settings_error():
-        select_apps(payload.snap, payload.inventory, requested=named)
+    with blaming_settings():
+        check_apps(payload, loaded)
     return request
 
 
@@ -309,20 +312,6 @@ def _with_recordings(payload: Payload, request: Request, settings: Settings) -> 
     )
     recorded = recorded_profiles(payload, settings.record, reporter, apps=settings.apps)
     return replace(request, profiles=in_place(request.profiles, recorded))
-
-
-def _named_apps(loaded: LoadedSettings) -> list[str]:
-    settings, profiles = loaded.settings, (each.app for each in loaded.profiles)
-    recorded = (each.app for each in settings.record if each.app is not None)
-    return [*settings.apps, *profiles, *recorded]
-
-
-@contextmanager
-def _as_settings_error() -> Iterator[None]:
-    try:
-        yield
-    except AdvisorError as error:
-        raise SettingsError.of(error) from error
 
 
 def finding_advisor(services: Any, project_dir: Path) -> FindAdvisor:

@@ -22,11 +22,6 @@ _FUNCTION = "unadvised_function"
 class SettingsError(BadDataError):
     """The settings are broken: exit status 65."""
 
-    @classmethod
-    def of(cls, error: AdvisorError) -> SettingsError:
-        """Return an error that is the settings' fault."""
-        return cls(str(error), details=error.details, resolution=error.resolution)
-
 
 class PolicyBrokenError(AdvisorError):
     """What is about to be packed violates the policy: exit status 1."""
@@ -42,6 +37,17 @@ class CannotJudgeError(PolicyBrokenError):
         """Return an error for what failed."""
         message = f"The mode is 'enforce', but there is no compression advice: {reason}"
         return cls(message, resolution=RESOLUTION)
+
+
+@contextmanager
+def blaming_settings() -> Iterator[None]:
+    """Raise any error of the advisor within as the settings' fault."""
+    try:
+        yield
+    except AdvisorError as error:
+        raise SettingsError(
+            str(error), details=error.details, resolution=error.resolution
+        ) from error
 
 
 @contextmanager

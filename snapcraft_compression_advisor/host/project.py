@@ -31,7 +31,7 @@ from ..settings.load import (
     part_settings,
     plugin_settings,
 )
-from .guard import SettingsError
+from .guard import blaming_settings
 
 Parts = dict[str, dict[str, object]]
 
@@ -59,15 +59,13 @@ def read_settings(
     :param parts: of the project, by name.
     :raises SettingsError: if one is broken, or they contradict each other.
     """
-    try:
+    with blaming_settings():
         return load_settings(
             find_policy_file(directory),
             environment_settings(environment, folder=directory),
             below=plugin_settings(parts, folder=directory),
             check_rules=check_selectors,
         )
-    except AdvisorError as error:
-        raise SettingsError.of(error) from error
 
 
 def raw_parts(document: Mapping[str, object]) -> Parts:
