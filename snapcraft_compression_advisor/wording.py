@@ -211,17 +211,16 @@ def _sentence(reason: Reason, policy: Policy) -> str:
 
 
 def _failing(condition: Condition, policy: Policy) -> str:
+    """Return what speaks against lzo although it saves enough."""
     if condition == "saving":
         return ""
     if condition == "growth":
         allowed = allowed_growth(policy)
-        text = f"adds more to the image than the {allowed} that the project allows"
-    elif policy.habits is not None:
-        text = f"costs time over {habits_text(policy.habits)}"
-    else:
-        launches = f"{policy.max_launches:g} cold launches"
-        text = f"its larger download takes more than {launches} to pay for itself"
-    return f"lzo makes launches faster, but {text}."
+        return f"It adds more to the image than the {allowed} that the project allows."
+    if policy.habits is not None:
+        return f"It costs time over {habits_text(policy.habits)}."
+    launches = f"{policy.max_launches:g} cold launches"
+    return f"Its larger download takes more than {launches} to pay for itself."
 
 
 def _open(condition: Condition, policy: Policy) -> str:

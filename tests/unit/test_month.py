@@ -115,10 +115,7 @@ def test_month_decides_in_place_of_the_launches_that_pay() -> None:
     full = advise(downloads(40), seconds=saving(1), habits=once)
     delta = advise(downloads(4), seconds=saving(1), habits=once)
     assert (full.verdict, delta.verdict) == ("keep", "change")
-    assert (
-        "costs time over a month of 20 cold launches and 1 refresh"
-        in sentences(full)[1]
-    )
+    assert "costs time over a month of 20 cold launches" in sentences(full)[1]
     assert delta.month is not None
     text = " ".join(sentences(delta))
     assert "lzo saves an estimated 16.0 s" in text

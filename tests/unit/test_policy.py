@@ -72,10 +72,7 @@ def test_app_without_its_program_is_not_judged() -> None:
     evidence = make_evidence(Saving(app="app", device="hdd", seconds=SURE))
     advice = recommend(replace(evidence, without_program=["app"]), Policy())
     assert advice.verdict == "undecided"
-    assert (
-        "doesn't contain the program that snap.yaml names for app"
-        in sentences(advice)[0]
-    )
+    assert "the program that snap.yaml names for app" in sentences(advice)[0]
 
 
 def test_lzo_that_costs_no_size_stays() -> None:
