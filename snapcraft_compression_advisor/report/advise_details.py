@@ -20,7 +20,7 @@ from ..core.units import (
 )
 from ..launch.stack import AVERAGE_CONSUMER
 from ..trial.stored import find_incompressible
-from ..wording import allowed_growth, asked, habits_text
+from ..wording import allowed_growth, asked, habits_text, verdict_words
 from .answer import deciding_launch
 from .files import file_kinds, heavy_files, launch_groups
 from .lint_formats.phrases import findings_sections
@@ -117,9 +117,8 @@ def _gains(analysis: Analysis) -> Section | None:
     """Return lzo's savings by app and device, and ways to narrow their intervals."""
     advice = analysis.recommendation
     decides = advice.decides
-    alone = {(e.saving.app, e.device): e.verdict for e in decides.by_device} if (
-        decides
-    ) else {}  # fmt: skip
+    by_device = decides.by_device if decides else ()
+    alone = {(each.saving.app, each.device): verdict_words(each) for each in by_device}
     savings = [
         saving
         for launch in analysis.launches
