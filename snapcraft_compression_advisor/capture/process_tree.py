@@ -335,32 +335,29 @@ class ProcessTree:
         :raises ToolError: if one doesn't even end when it is killed.
         """
         try:
-            self._signal(self._living(), signal.SIGCONT)
             self._signal(self._living(), signal.SIGTERM)
-            self._wait_for_end(GRACE_S)
+            # What stands still, or was stopped meanwhile, can't end.
+            self._signal_until_end(signal.SIGCONT, GRACE_S)
         finally:
-            self._kill()
-
-    def _kill(self) -> None:
-        deadline = time.monotonic() + GONE_TIMEOUT_S
-        while living := self._living():
-            self._signal(living, signal.SIGKILL)
-            if not self._wait_for_end(deadline - time.monotonic()):
-                names = ", ".join(sorted({each.name() for each in self._living()}))
+            if left := self._signal_until_end(signal.SIGKILL, GONE_TIMEOUT_S):
+                names = ", ".join(sorted({each.name() for each in left}))
                 message = f"Processes of the launch are still running: {names}"
                 raise ToolError(
                     message, resolution="Use 'ps' to see what they are waiting for."
                 )
-        self.notice_exit()
+            self.notice_exit()
 
-    def _wait_for_end(self, timeout_s: float) -> bool:
-        """Wait until all processes have ended, and return whether they have."""
+    def _signal_until_end(
+        self, number: signal.Signals, timeout_s: float
+    ) -> list[psutil.Process]:
+        """Signal all processes until they have ended; return those that haven't."""
         deadline = time.monotonic() + timeout_s
-        while self._living():
+        while living := self._living():
+            self._signal(living, number)
             if time.monotonic() >= deadline:
-                return False
+                break
             time.sleep(_END_POLL_S)
-        return True
+        return living
 
     def _signal(
         self, processes: Iterable[psutil.Process], number: signal.Signals
