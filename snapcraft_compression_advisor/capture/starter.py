@@ -25,6 +25,7 @@ import os
 import re
 import resource
 import select
+import shutil
 import signal
 import socket
 import stat
@@ -80,7 +81,8 @@ def main() -> None:
         namespace = _prepare(specification)
         kept = {_USER_NAMESPACE: namespace, _INFORMATION: _information()}
         words = [str(kept.get(word, word)) for word in specification["words"]]
-        program = _find(words[0], specification["environment"])
+        path = specification["environment"].get("PATH", "")
+        program = shutil.which(words[0], path=path) or words[0]
         channel.sendall(b"ready\n")
         if not source.readline():
             return  # the advisor is gone
@@ -283,17 +285,6 @@ def _call(name: str, *arguments: object, where: str | None = None) -> None:
     if function(*arguments) != 0:
         number = ctypes.get_errno()
         raise OSError(number, f"{name}: {os.strerror(number)}", where)
-
-
-def _find(program: str, environment: dict[str, str]) -> str:
-    """Return where a program is; a name without a slash is looked up in PATH."""
-    if "/" in program:
-        return program
-    for directory in environment.get("PATH", "").split(":"):
-        place = f"{directory}/{program}"
-        if directory and os.access(place, os.X_OK):
-            return place
-    return program
 
 
 def keep(information: int, advisor: int) -> None:
