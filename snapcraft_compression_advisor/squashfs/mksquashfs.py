@@ -54,29 +54,13 @@ def mksquashfs_version() -> str:
     return match[1] if match else "unknown version"
 
 
-def supports(codec: str, *, scratch: Path) -> bool:
-    """Return whether this mksquashfs can pack with a codec, by trying.
-
-    :raises ToolError: if mksquashfs is missing or fails for another reason.
-    """
-    source = scratch / "empty"
-    source.mkdir(exist_ok=True)
-    image = scratch / "empty.squashfs"
-    command = ("mksquashfs", ".", str(image), *pack_options(codec))
-    status, output = _execute(command, directory=source)
-    if status and _UNSUPPORTED.search(output):
-        return False
-    _check(status, output, command)
-    image.unlink()
-    return True
-
-
 def pack(
     source: Path, image: Path, *, codec: str, snap_type: str, exclude_file: Path
-) -> None:
+) -> bool:
     """Pack a directory precisely as ``snap pack`` does.
 
     :param image: path to write; an image that is there is replaced.
+    :returns: whether this mksquashfs has the codec; it notices before it reads.
     :raises ToolError: if mksquashfs is missing or fails.
     :raises StorageError: if files vanish meanwhile, or the disk is full or fails.
     """
@@ -91,6 +75,8 @@ def pack(
         *owner_options(snap_type),
     )
     status, output = _execute(command, directory=source)
+    if status and _UNSUPPORTED.search(output):
+        return False
     _check(status, output, command)
     if _LOST_FILE.search(output):
         _check_disk(output, f"Files of {str(source)!r} can't be read")
@@ -102,6 +88,7 @@ def pack(
         )
     if image.stat().st_size < MINIMUM_IMAGE_BYTES:
         os.truncate(image, MINIMUM_IMAGE_BYTES)
+    return True
 
 
 def unpack(image: Path, directory: Path) -> None:

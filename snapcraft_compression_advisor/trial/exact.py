@@ -93,18 +93,15 @@ def pack_with(
     exclude_file.write_text(exclude_file_text())
     for number, codec in enumerate(codecs, start=1):
         progress(f"Packing with {codec} ({number} of {len(codecs)})")
-        if not mksquashfs.supports(codec, scratch=scratch):
-            yield codec, None
-            continue
         image = scratch / f"{codec}.squashfs"
-        mksquashfs.pack(
+        is_packed = mksquashfs.pack(
             source,
             image,
             codec=codec,
             snap_type=payload.snap.type,
             exclude_file=exclude_file,
         )
-        yield codec, image
+        yield codec, image if is_packed else None
     if payload.kind == "snap":
         remove_tree(source)
 

@@ -161,7 +161,7 @@ def test_full_disk_is_a_storage_error(
     small_prime: Path, temporary_directory: Path
 ) -> None:
     """A disk with room for data, but not for as many files, is noticed late."""
-    with small_disk(temporary_directory, "size=500m,nr_inodes=4") as full:
+    with small_disk(temporary_directory, "size=500m,nr_inodes=3") as full:
         with pytest.raises(StorageError, match="disk is full"):
             run(small_prime)
         assert list(full.iterdir()) == []
