@@ -160,14 +160,6 @@ def _plug_shorthand(item: object) -> object:
     return {"interface": item} if isinstance(item, str) else item
 
 
-def parse_snap_yaml(text: bytes, *, where: str) -> SnapMetadata:
-    """Return the metadata of a snap.
-
-    :raises BadDataError: if it isn't YAML, or not a snap's.
-    """
-    return SNAP_YAML.parse_yaml(text, where=where)
-
-
 SNAP_YAML = DocumentKind(
     model=SnapMetadata,
     name="snap.yaml",

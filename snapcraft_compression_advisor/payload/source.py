@@ -23,12 +23,12 @@ from .inventory import (
 from .scan import PayloadState, file_beneath, read_beneath, scan_directory
 from .snap_yaml import (
     COMPONENT_YAML_PATH,
+    SNAP_YAML,
     SNAP_YAML_MAX_BYTES,
     SNAP_YAML_PATH,
     SnapMetadata,
     component_metadata,
     parse_component_yaml,
-    parse_snap_yaml,
     split_component_name,
 )
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 PayloadKind = Literal["prime", "snap"]
 
 _METADATA: Mapping[str, Callable[..., SnapMetadata]] = {
-    SNAP_YAML_PATH: parse_snap_yaml,
+    SNAP_YAML_PATH: SNAP_YAML.parse_yaml,
     COMPONENT_YAML_PATH: parse_component_yaml,
 }
 """What tells a payload's name, and how it is read; the first one found counts."""

@@ -20,7 +20,7 @@ from snapcraft_compression_advisor.payload.inventory import (
     check_contents_size,
 )
 from snapcraft_compression_advisor.payload.scan import file_beneath, scan_directory
-from snapcraft_compression_advisor.payload.snap_yaml import parse_snap_yaml
+from snapcraft_compression_advisor.payload.snap_yaml import SNAP_YAML
 from snapcraft_compression_advisor.payload.source import (
     DirectoryPayload,
     component_name,
@@ -169,6 +169,6 @@ def test_an_elf_file_of_a_thousand_segments_is_broken() -> None:
 )
 def test_a_bomb_of_yaml_is_refused_or_read(text: str) -> None:
     try:
-        assert parse_snap_yaml(text.encode(), where="meta/snap.yaml").name
+        assert SNAP_YAML.parse_yaml(text.encode(), where="meta/snap.yaml").name
     except AdvisorError as error:
         assert len(str(error)) < 1000  # noqa: PT017 - success is right as well

@@ -15,15 +15,16 @@ from snapcraft_compression_advisor.core.errors import (
     UsageError,
 )
 from snapcraft_compression_advisor.launch.launch_set import select_apps
+from snapcraft_compression_advisor.payload import snap_yaml
 from snapcraft_compression_advisor.payload.snap_yaml import (
     COMPONENT_TYPE,
     SNAP_YAML_MAX_BYTES,
     parse_component_yaml,
-    parse_snap_yaml,
     split_component_name,
 )
 from snapcraft_compression_advisor.payload.source import open_payload
 
+parse_snap_yaml = snap_yaml.SNAP_YAML.parse_yaml
 SNAP_YAML = b"""
 name: hello
 version: '1'
