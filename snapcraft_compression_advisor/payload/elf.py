@@ -11,8 +11,8 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache, cached_property
-from typing import NamedTuple
+from functools import cached_property
+from typing import Any, NamedTuple
 
 from .inventory import Entry
 from .source import Payload
@@ -38,6 +38,16 @@ NAMES_MAX_BYTES = 16 * 1024 * 1024
 CONSTANTS_MAX_BYTES = 4 * 1024 * 1024
 """Of a program's constants; a program of 47 MB in Pascal has 1 MiB."""
 
+_BITS, _ORDERS = {1: 32, 2: 64}, {1: "<", 2: ">"}
+"""By a file's class and byte order; the latter as :mod:`struct` names it."""
+_HEADER = {32: "16xHH4x3I6x5H", 64: "16xHH4x3Q6x5H"}
+"""By bits: type and machine, starts of program and section headers; of program headers,
+then of section headers length and count; the names' section."""
+_PROGRAM = {32: ("8I", (0, 6, 1, 2, 4, 7)), 64: ("2I6Q", (0, 1, 2, 3, 5, 7))}
+"""A program header, and where in it the members of a :class:`Segment` are."""
+_SECTION = {32: "10I", 64: "2I4Q2I2Q"}
+"""Name, type, flags, address, offset, length, and what doesn't count."""
+_DYNAMIC = {32: "iI", 64: "qQ"}
 _HEADER_MAX_BYTES = 64
 _IDENTITY_BYTES = 16
 _CLASS_AT, _ORDER_AT = 4, 5
@@ -87,50 +97,6 @@ class Section(NamedTuple):
 
 class BrokenElfError(ValueError):
     """It starts like an ELF file but can't be read as one."""
-
-
-class _Form(NamedTuple):
-    """How an ELF file's headers are written.
-
-    :param order: of bytes, as :mod:`struct` names it.
-    :param header: type and machine, starts of program and section headers; of program
-        headers, then of section headers length and count; the names' section.
-    :param program: a program header; ``fields`` tells which of its members are those of
-        a :class:`Segment`.
-    :param section: name, type, flags, address, offset, length, and what doesn't count.
-    """
-
-    order: str
-    bits: int
-    header: struct.Struct
-    program: struct.Struct
-    fields: tuple[int, ...]
-    section: struct.Struct
-    dynamic: struct.Struct
-
-
-@cache
-def _form_of(file_class: int, byte_order: int) -> _Form:
-    """Return the form that a file's identity names.
-
-    :raises BrokenElfError: if it names none.
-    """
-    order = {1: "<", 2: ">"}.get(byte_order)
-    bits = {1: 32, 2: 64}.get(file_class)
-    if order is None or bits is None:
-        message = "its class or byte order is unknown"
-        raise BrokenElfError(message)
-    wide = bits == 64  # noqa: PLR2004 # the class's bits
-    word = "Q" if wide else "I"
-    return _Form(
-        order=order,
-        bits=bits,
-        header=struct.Struct(f"{order}16xHH4x{word}{word}{word}4x2x5H"),
-        program=struct.Struct(f"{order}2I6Q" if wide else f"{order}8I"),
-        fields=(0, 1, 2, 3, 5, 7) if wide else (0, 6, 1, 2, 4, 7),
-        section=struct.Struct(f"{order}2I4{word}2I2{word}"),
-        dynamic=struct.Struct(f"{order}qQ" if wide else f"{order}iI"),
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,10 +161,13 @@ class Elf:
         if len(head) < _IDENTITY_BYTES:
             message = "it ends within its header"
             raise BrokenElfError(message)
-        self._form = _form_of(head[_CLASS_AT], head[_ORDER_AT])
-        self.bits, self.order = self._form.bits, self._form.order
+        self.bits = _BITS.get(head[_CLASS_AT], 0)
+        self.order = _ORDERS.get(head[_ORDER_AT], "")
+        if not self.bits or not self.order:
+            message = "its class or byte order is unknown"
+            raise BrokenElfError(message)
         try:
-            fields = self._form.header.unpack_from(head)
+            fields = struct.unpack_from(f"{self.order}{_HEADER[self.bits]}", head)
         except struct.error as error:
             raise BrokenElfError(str(error)) from error
         self.kind: int
@@ -211,19 +180,15 @@ class Elf:
     @cached_property
     def segments(self) -> tuple[Segment, ...]:
         """The program headers; an object file has none."""
-        form = self._form
-        table = self._table("program", self._programs_at, form.program, self._programs)
-        return tuple(
-            Segment(*[header[field] for field in form.fields])
-            for header in form.program.iter_unpack(table)
-        )
+        layout, fields = _PROGRAM[self.bits]
+        table = self._table("program", self._programs_at, layout, self._programs)
+        return tuple(Segment(*[row[field] for field in fields]) for row in table)
 
     @cached_property
     def sections(self) -> tuple[Section, ...]:
         """The section headers."""
-        form = self._form
-        table = self._table("section", self._sections_at, form.section, self._sections)
-        rows = tuple(form.section.iter_unpack(table))
+        layout = _SECTION[self.bits]
+        rows = [*self._table("section", self._sections_at, layout, self._sections)]
         if not rows:
             return ()
         if self._names_index >= len(rows):
@@ -274,7 +239,7 @@ class Elf:
             strings[tag].append(text)
         machine = TRIPLETS.get(self._machine, f"machine {self._machine}")
         return ElfLinkage(
-            machine=(self._form.bits, machine),
+            machine=(self.bits, machine),
             interpreter=interpreter,
             needed=tuple(strings[_DT_NEEDED]),
             rpath=_split(strings[_DT_RPATH]),
@@ -288,10 +253,11 @@ class Elf:
         if not dynamic:
             return
         last = dynamic[-1]  # the one that glibc's loader takes
-        size = self._form.dynamic.size
+        layout = f"{self.order}{_DYNAMIC[self.bits]}"
+        size = struct.calcsize(layout)
         wanted = min(last.file_bytes, MAX_DYNAMIC_TAGS * size)
         content = self._exactly(last.offset, wanted - wanted % size)
-        for tag, value in self._form.dynamic.iter_unpack(content):
+        for tag, value in struct.iter_unpack(layout, content):
             if tag == _DT_NULL:
                 return
             yield tag, value
@@ -363,19 +329,20 @@ class Elf:
             yield tag, self._string(start + value)
 
     def _table(
-        self, name: str, start: int, header: struct.Struct, size: tuple[int, int]
-    ) -> bytes:
-        """Return a table of headers, empty if there is none.
+        self, name: str, start: int, layout: str, size: tuple[int, int]
+    ) -> Iterator[tuple[Any, ...]]:
+        """Return the rows of a table of headers, none if there is none.
 
         :param size: length of each, and how many there are.
         """
         length, count = size
         if not count:
-            return b""
-        if length != header.size or count > MAX_HEADERS:
+            return iter(())
+        layout = f"{self.order}{layout}"
+        if length != struct.calcsize(layout) or count > MAX_HEADERS:
             message = f"{count} {name} headers of {length} bytes"
             raise BrokenElfError(message)
-        return self._exactly(start, length * count)
+        return struct.iter_unpack(layout, self._exactly(start, length * count))
 
     def _string(self, offset: int, max_bytes: int = MAX_STRING_BYTES) -> str:
         """Return the string up to its NUL, as names of files are decoded."""
