@@ -12,7 +12,7 @@ from statistics import median
 PACKAGE = "snapcraft_compression_advisor"
 ROOM_LINES = {
     "core": 1_250,
-    "codecs": 855,
+    "codecs": 840,
     "squashfs": 1_550,
     "payload": 3_945,
     "trial": 1_855,
@@ -36,7 +36,7 @@ ROOM_LINES = {
 """Of the package's rooms, without those inside that have a limit of their own."""
 
 TREES = {
-    PACKAGE: (47_680, 247),
+    PACKAGE: (47_665, 247),
     "tests": (41_075, 190),
     "study": (11_300, 63),
     "benchmarks": (2_350, 16),

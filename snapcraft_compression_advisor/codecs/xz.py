@@ -26,26 +26,11 @@ _LZMA2 = 0x21
 _END_OF_FILTERS = 2**64 - 1
 """``LZMA_FILTER_LZMA2`` of ``lzma/lzma12.h``, ``LZMA_VLI_UNKNOWN`` of ``vli.h``."""
 
+_OPTIONS_BYTES = 256
+"""More than ``lzma_options_lzma`` of ``lzma/lzma12.h`` has: 112 on 64 bits."""
+
 MEMORY_BYTES = 32 * 1024 * 1024
 """``MEMLIMIT`` of squashfs-tools' wrappers: far above a dictionary of 1 MiB."""
-
-
-class _Options(ctypes.Structure):
-    """``lzma_options_lzma`` of ``lzma/lzma12.h``."""
-
-    _fields_ = (
-        ("dict_size", c_uint32),
-        ("preset_dict", c_void_p),
-        ("preset_dict_size", c_uint32),
-        ("lc_lp_pb", c_uint32 * 3),
-        ("mode", c_int),
-        ("nice_len", c_uint32),
-        ("mf", c_int),
-        ("depth", c_uint32),
-        ("reserved_ints", c_uint32 * 8),
-        ("reserved_enums", c_int * 4),
-        ("reserved_pointers", c_void_p * 2),
-    )
 
 
 class _Filter(ctypes.Structure):
@@ -137,9 +122,10 @@ class _Filters:
     """LZMA2 alone; liblzma only reads it, so all threads share it."""
 
     def __init__(self, dictionary_bytes: int, preset: int) -> None:
-        self._options = _Options()  # the chain only holds its address
-        Xz.library.functions.lzma_lzma_preset(byref(self._options), preset)
-        self._options.dict_size = dictionary_bytes
+        # The chain only holds their address.
+        self._options = ctypes.create_string_buffer(_OPTIONS_BYTES)
+        Xz.library.functions.lzma_lzma_preset(self._options, preset)
+        c_uint32.from_buffer(self._options).value = dictionary_bytes  # the first field
         self.chain = (_Filter * 2)(
             _Filter(_LZMA2, ctypes.addressof(self._options)),
             _Filter(_END_OF_FILTERS, None),
