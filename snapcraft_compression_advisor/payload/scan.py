@@ -158,7 +158,7 @@ class _Listing:
             except PermissionError:
                 self.unreadable.append(directory or ".")
             except OSError as error:
-                _raise_changed(f"{self._root}/{directory}", error)
+                raise unreadable(self._root / directory, error) from error
             else:
                 pending.extend(reversed(subdirectories))
 
@@ -240,13 +240,14 @@ def _raise_unreadable(root: Path, paths: list[str]) -> NoReturn:
     )
 
 
-def _raise_changed(path: str, error: OSError) -> NoReturn:
-    message = f"Cannot read {path!r}: {error.strerror or error}"
-    raise StorageError(
+def unreadable(path: Path, error: OSError) -> StorageError:
+    """Return the error of a directory that changes, or a disk that fails."""
+    message = f"Cannot read {str(path)!r}: {error.strerror or error}"
+    return StorageError(
         message,
-        resolution="If a build is still writing to the directory, wait until it ends "
-        "and try again.",
-    ) from error
+        resolution="If a build is still writing to the directory, wait until it ends; "
+        "otherwise check the disk.",
+    )
 
 
 def is_excluded(name: str, *, top_level: bool) -> bool:

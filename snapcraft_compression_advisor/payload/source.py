@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from ..codecs import CODECS
 from ..codecs.codec import DATA_BLOCK_BYTES
-from ..core.errors import BadDataError, NoInputError, StorageError, UsageError
+from ..core.errors import BadDataError, NoInputError, UsageError
 from ..squashfs.entry import EntryKind, FileBlocks, ImageEntry
 from .inventory import (
     PACKED_FREE_BYTES,
@@ -20,7 +20,13 @@ from .inventory import (
     check_contents_size,
     list_image,
 )
-from .scan import PayloadState, file_beneath, read_beneath, scan_directory
+from .scan import (
+    PayloadState,
+    file_beneath,
+    read_beneath,
+    scan_directory,
+    unreadable,
+)
 from .snap_yaml import (
     COMPONENT_YAML_PATH,
     SNAP_YAML,
@@ -49,7 +55,7 @@ _SUFFIXES = (".snap", ".comp")
 class Payload(Protocol):
     """What is shipped, wherever it is read from.
 
-    What reads it raises :class:`StorageError` if a file changes or vanishes meanwhile,
+    What reads it raises :class:`.StorageError` if a file changes or vanishes meanwhile,
     and :class:`BadDataError` if an image is broken.
     """
 
@@ -108,7 +114,7 @@ class DirectoryPayload:
         try:
             return read_beneath(self.path, path, offset=offset, length=length)
         except OSError as error:
-            raise self._unreadable(path, error) from error
+            raise unreadable(self.path / path, error) from error
 
     def data_ranges(self, path: str) -> Sequence[tuple[int, int]]:
         """Return the parts of a regular file that aren't holes, start and end."""
@@ -119,15 +125,7 @@ class DirectoryPayload:
             with file_beneath(self.path, path) as descriptor:
                 return list(_data_ranges(descriptor, entry.size_bytes))
         except OSError as error:
-            raise self._unreadable(path, error) from error
-
-    def _unreadable(self, path: str, error: OSError) -> StorageError:
-        message = f"Cannot read {f'{self.path}/{path}'!r}: {error.strerror}"
-        return StorageError(
-            message,
-            resolution="If a build is still writing to the directory, wait until it "
-            "ends; otherwise check the disk.",
-        )
+            raise unreadable(self.path / path, error) from error
 
 
 class SnapPayload:
