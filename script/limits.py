@@ -15,7 +15,7 @@ ROOM_LINES = {
     "codecs": 840,
     "squashfs": 1_550,
     "payload": 3_945,
-    "trial": 1_855,
+    "trial": 1_850,
     "devices": 905,
     "launch": 1_380,
     "launch/guess": 5_965,
@@ -36,7 +36,7 @@ ROOM_LINES = {
 """Of the package's rooms, without those inside that have a limit of their own."""
 
 TREES = {
-    PACKAGE: (47_665, 247),
+    PACKAGE: (47_660, 247),
     "tests": (41_075, 190),
     "study": (11_300, 63),
     "benchmarks": (2_350, 16),

@@ -16,7 +16,8 @@ import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from operator import mul
-from typing import TYPE_CHECKING, Any, Literal
+from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,12 +31,6 @@ from ..payload.layout import Layout
 from ..payload.source import Payload, SnapPayload
 from ..squashfs.entry import MINIMUM_IMAGE_BYTES, SUPERBLOCK_BYTES, ImageBlock
 from .stored import BlockSizes, StoredSizes
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from ..payload.source import Payload
-
 
 PADDING_BYTES = 4096
 """mksquashfs fills an image up to a multiple of this (``mksquashfs.c``, do_pad)."""
