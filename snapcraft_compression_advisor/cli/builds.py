@@ -9,10 +9,7 @@ from typing import ClassVar
 from ..advice.month import Month, month_by_refresh
 from ..analysis import Analysis, analyse, analysis_request, check_apps
 from ..core.terminal import emit
-from ..devices.builtin_devices import DEFAULT_NAMES
-from ..devices.device_file import choose_devices
 from ..diff.difference import DifferenceRequest, compare_payloads
-from ..launch.profile import read_profile
 from ..launches import Surroundings
 from ..payload.source import Payload, open_payload
 from ..refresh.estimate import check_names
@@ -49,29 +46,30 @@ class DiffCommand(Command):
     arguments: ClassVar[Arguments] = {
         "OLD": "the earlier build: a .snap or a prime directory",
         "NEW": "the later build: a .snap or a prime directory",
-        "--app NAME…": "a target app; may be repeated (default: as for 'advise')",
-        "--device NAME|FILE…": "a device profile to estimate for, as for 'advise'; may "
-        f"be repeated (default: {', '.join(DEFAULT_NAMES)})",
-        "--launch-profile FILE…": "a recorded launch of either build, to use in place "
-        "of the guess; may be repeated (default: none)",
+        **POLICY_ARGUMENTS,
         **output_arguments(),
     }
 
     def run(self, parsed_args: argparse.Namespace) -> None:
         """Print the difference."""
         check_outputs(parsed_args.output)
-        devices = choose_devices(parsed_args.device)
-        profiles = tuple(map(read_profile, parsed_args.launch_profile))
         with open_payload(parsed_args.old) as old, open_payload(parsed_args.new) as new:
+            loaded = _settings(new, parsed_args)
             request = DifferenceRequest(
-                devices=devices,
-                apps=tuple(parsed_args.app),
-                profiles=profiles,
+                devices=loaded.devices,
+                apps=loaded.settings.apps,
+                profiles=loaded.profiles,
                 codecs={each.path: _declared(each) for each in (old, new)},
                 trials={},
             )
             difference = compare_payloads(old, new, request, progress=emit.progress)
         write_page(diff_page(difference), parsed_args, diff_json(difference))
+
+
+def _settings(new: Payload, parsed_args: argparse.Namespace) -> LoadedSettings:
+    """Return the settings that count for a new build."""
+    file = parsed_args.policy or find_policy(new.path, None)
+    return read_settings(file, given_settings(parsed_args), narrow=True)
 
 
 def _declared(payload: Payload) -> str | None:
@@ -112,8 +110,7 @@ class RefreshCommand(Command):
         check_xdelta3()
         with open_payload(parsed_args.old) as old, open_payload(parsed_args.new) as new:
             check_names(old, new)
-            file = parsed_args.policy or find_policy(new.path, None)
-            loaded = read_settings(file, given_settings(parsed_args), narrow=True)
+            loaded = _settings(new, parsed_args)
             analysis = _analysed(new, loaded)
             refresh = compare_refresh(
                 old,

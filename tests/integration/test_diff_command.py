@@ -87,7 +87,9 @@ def test_launch_is_slower_because_of_the_program_that_grew(
     (launch,) = document["launches"]
     assert (launch["app"], launch["verdict"]) == ("sample", "slower")
     assert launch["causes"][0]["path"] == "usr/bin/sample"
-    text = advisor("diff", *primes, "--device", "hdd-laptop").stdout
+    policy = primes[1].with_name("policy.yaml")
+    policy.write_text("devices: hdd-laptop\n")
+    text = advisor("diff", *primes, "--policy", policy).stdout
     assert "because usr/bin/sample grew by 2.0 MB" in " ".join(text.split())
 
 

@@ -14,11 +14,7 @@ import pytest
 from _pytest.capture import CaptureFixture
 from craft_cli import emit
 
-from command_table import (
-    ArgumentText,
-    CommandText,
-    read_commands,
-)
+from command_table import ArgumentText, CommandText, read_commands
 from image_sources import mksquashfs, needs_mksquashfs
 from snapcraft_compression_advisor.cli.main import main
 
