@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..core.errors import AdvisorError, ToolError, UsageError
-from ..launch.launch_set import has_desktop_file, select_apps
+from ..launch.launch_set import desktop_file, select_apps
 from ..launch.profile import LaunchProfile
 from ..payload.snap_yaml import COMPONENT_TYPE
 from ..payload.source import Payload
@@ -130,7 +130,7 @@ def event_of(
 
     :raises AdvisorError: if that can't happen here.
     """
-    desktop = app is not None and has_desktop_file(payload.snap, payload.inventory, app)
+    desktop = bool(app and desktop_file(payload.snap, payload.inventory, app))
     event = (
         usual_event(has_desktop_file=desktop, has_display=has_display, display=display)
         if wanted.until is None

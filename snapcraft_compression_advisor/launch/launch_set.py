@@ -251,15 +251,10 @@ def select_apps(
         return tuple(dict.fromkeys(requested)), "named"
     if snap.name in snap.apps:
         return (snap.name,), "named after the snap"
-    shown = tuple(app for app in snap.apps if has_desktop_file(snap, inventory, app))
+    shown = tuple(app for app in snap.apps if desktop_file(snap, inventory, app))
     if shown:
         return shown, "with a desktop file"
     return tuple(snap.apps), "all apps of the snap"
-
-
-def has_desktop_file(snap: SnapMetadata, inventory: Inventory, name: str) -> bool:
-    """Return whether an app has a desktop file."""
-    return desktop_file(snap, inventory, name) is not None
 
 
 def desktop_file(snap: SnapMetadata, inventory: Inventory, name: str) -> str | None:

@@ -117,10 +117,7 @@ def without_holes(payload: Payload, file: LaunchFile) -> LaunchFile | None:
 
     Storage delivers nothing of a hole.
     """
-    filled = payload.data_ranges(file.path)
-    if list(filled) == [(0, file.size_bytes)]:
-        return file
-    kept = filled_blocks(file.ranges(), filled)
+    kept = filled_blocks(file.ranges(), payload.data_ranges(file.path))
     if not kept:
         return None
     return replace(

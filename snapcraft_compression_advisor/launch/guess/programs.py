@@ -6,6 +6,7 @@ import itertools
 import posixpath
 import re
 import shlex
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, get_args
 
 from ...payload.linkage import Unresolved
@@ -46,8 +47,9 @@ MAX_TEXTS = 64
 """Commands that scripts give to a shell as a text; a wrapper has one or two."""
 
 _STARTED_UNSEEN = {
-    "oosplash": (r".*/program/soffice\.bin",),
-    **{name: paths for each in RUNTIMES for name, paths in each.starts.items()},
+    "java-wrappers.sh": r"usr/lib/jvm/[^/]+/bin/java",
+    "oosplash": r".*/program/soffice\.bin",
+    "Rscript": r"usr/(?:local/)?lib(?:64)?/R/bin/(?:exec/)?R",
 }
 """Programs that start others without a script that says so, and which."""
 
@@ -133,7 +135,7 @@ class _Walk:
             self._add_all(self.found.called.values())
 
     def _start_unseen(self, program: Entry) -> None:
-        for pattern in _STARTED_UNSEEN.get(posixpath.basename(program.path), ()):
+        if pattern := _STARTED_UNSEEN.get(posixpath.basename(program.path)):
             entries = self._payload.inventory.entries
             named = (path for path in entries if re.fullmatch(pattern, path))
             self._add_all(filter(None, map(self._paths.shipped, named)))
@@ -344,13 +346,13 @@ class _Walk:
         if runtime is None:
             return "other"
         invocation = Invocation(words=tuple(words), folder=folder)
-        self.found.invocations.append(invocation)
         if not self._start_if_shipped(words[0]):
             if "/" not in words[0] and (entry := self._paths.program(words[0])):
                 self._add(entry)
             elif self._elsewhere != "missing":  # the base may have it
                 self._miss(words[0], needed_by, self._elsewhere)
         named = self._start_arguments(invocation, runtime.main_file)
+        self.found.invocations.append(replace(invocation, script=named))
         if named and not runtime.loader:
             self.found.followed = False
             self._blind("unfollowed-runtime", named.path, posixpath.basename(words[0]))

@@ -37,7 +37,6 @@ RUNTIMES = (
     Runtime(
         kind="R",
         mapped=r"R|Rscript|libR\.so",
-        starts={"Rscript": (r"usr/(?:local/)?lib(?:64)?/R/bin/(?:exec/)?R",)},
     ),
     Runtime(
         kind="GJS",
@@ -88,7 +87,6 @@ RUNTIMES = (
     Runtime(
         kind="Java",
         mapped=r"java|libjvm\.so",
-        starts={"java-wrappers.sh": (r"usr/lib/jvm/[^/]+/bin/java",)},
         loader="machines:java",
         interpreter="java",
     ),

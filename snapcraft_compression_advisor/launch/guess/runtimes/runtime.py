@@ -15,7 +15,7 @@ from ....squashfs.entry import EntryKind
 from ...launch_set import BlindSpot
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from ....payload.inventory import Entry
     from ....payload.linkage import Unresolved
@@ -81,10 +81,12 @@ class Invocation:
     :param words: the interpreter as it is named, and its arguments.
     :param folder: the directory that its script changed into, relative to the payload;
         empty if it changed into none.
+    :param script: the first file that its arguments name.
     """
 
     words: tuple[str, ...]
     folder: str = ""
+    script: Entry | None = None
 
     def places(self, argument: str) -> tuple[str, ...]:
         """Return the paths that an argument may mean."""
@@ -166,7 +168,8 @@ class StartedApp:
 
         :param suffix: of those that are named as arguments of an unknown program.
         """
-        run = {entry.path for entry in self._arguments(interpreter)}
+        runs = self.invocations(rf"{re.escape(interpreter)}.*")
+        run = {each.script.path for each in runs if each.script is not None}
         first_line = re.compile(rb"#![^\n]*" + re.escape(interpreter.encode()))
         return tuple(
             program
@@ -175,20 +178,6 @@ class StartedApp:
             or program.path.endswith(suffix)
             or first_line.match(self.source(program, 128))
         )
-
-    def _arguments(self, interpreter: str) -> Iterator[Entry]:
-        """Yield the first file among the arguments of each run of an interpreter."""
-        for invocation in self.programs.invocations:
-            if posixpath.basename(invocation.words[0]).startswith(interpreter):
-                places = (
-                    place
-                    for word in invocation.words[1:]
-                    if not word.startswith("-")
-                    for place in invocation.places(word)
-                )
-                found = next(filter(None, map(self.paths.shipped, places)), None)
-                if found is not None:
-                    yield found
 
 
 def is_program(app: StartedApp, entry: Entry) -> bool:
@@ -220,8 +209,6 @@ class Runtime:
         programs load, if any are of this runtime; without one, that isn't known.
     :param libraries: names of libraries that also make its loader be asked.
     :param by_files: whether its loader is always asked, and looks for files itself.
-    :param starts: by a program's name, patterns of the programs that it starts without
-        a script that says so.
     :param main_file: what is started of a directory that is named as a program.
     :param tells_all: whether what its scripts load is as good as all that they read;
         else they may start anything.
@@ -233,7 +220,6 @@ class Runtime:
     loader: str = ""
     libraries: str = ""
     by_files: bool = False
-    starts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     main_file: str = ""
     tells_all: bool = False
 

@@ -244,9 +244,6 @@ class Code:
         calls = (isinstance(each, (ast.Expr, ast.Return)) for each in node.body)
         own = Scope(forwards=all(calls))
         self.scopes.setdefault(name, []).append(own)
-        for decorator in node.decorator_list:  # it is given the function, and may call
-            if isinstance(decorator, ast.Call):
-                scope.calls.add(called_name(decorator))
         yield from ((each, own, "") for each in reversed(node.body))
         for outside in (*node.decorator_list, *node.args.defaults):
             yield outside, scope, ""

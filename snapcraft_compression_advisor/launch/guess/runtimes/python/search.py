@@ -54,10 +54,12 @@ def loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
     importer = Importer(app.payload, finder, folder_of=lambda path: _folder(app, path))
     yield from _start(app, importer)
     importer.run()
-    named = (each for each in importer.names if each.startswith(_NAMESPACE))
-    parts = (each.removeprefix(_NAMESPACE).partition(".")[0] for each in named)
-    namespaces = sorted({*parts})
-    typelibs = tuple(introspected(app, namespaces, importer.versions))
+    namespaces = {
+        name.removeprefix(_NAMESPACE).partition(".")[0]
+        for name in importer.names
+        if name.startswith(_NAMESPACE)
+    }
+    typelibs = tuple(introspected(app, sorted(namespaces), importer.versions))
     for typelib in (posixpath.basename(each.entry.path) for each in typelibs):
         if typelib.endswith(".typelib"):
             importer.import_also([f"gi.overrides.{typelib.partition('-')[0]}"])
