@@ -127,14 +127,27 @@ def mounted(image: Path, *, at: Path | None = None) -> Iterator[Mount]:
     """
     with Image.open(image) as opened:
         codec = opened.superblock.codec
-    with (
-        deferred_signals() as signals,
-        mount_point(at) as root,
-        _attached(image, root, codec),
-        ubuntu_read_ahead(root) as in_force,
-        signals.delivered(),
-    ):
-        yield Mount(root=root, read_ahead_kb=in_force)
+    check_mounting()
+    with deferred_signals() as signals, mount_point(at) as root:
+        try:
+            with ubuntu_read_ahead(image):
+                done = run_mount("squashfs", "loop,ro", str(image), root)
+        except OSError as error:
+            message = f"Cannot mount {str(image)!r}: {error.strerror}"
+            raise StorageError(message, resolution="Check the disk.") from error
+        if done.returncode:
+            message = f"Kernel {platform.release()} cannot mount an image with {codec}"
+            raise ToolError(
+                message,
+                details=done.stderr.strip() or None,
+                resolution="Use a kernel that supports it, or leave out this codec. "
+                "The kernel log (dmesg) may say more.",
+            )
+        try:
+            with ubuntu_read_ahead(root) as in_force, signals.delivered():
+                yield Mount(root=root, read_ahead_kb=in_force)
+        finally:
+            unmount(str(root))
 
 
 @contextmanager
@@ -152,30 +165,6 @@ def mount_point(at: Path | None = None) -> Iterator[Path]:
         root = directory / "root"
         root.mkdir()
         yield root
-
-
-@contextmanager
-def _attached(image: Path, root: Path, codec: str) -> Iterator[None]:
-    """Mount through a loop device that goes with the mount."""
-    check_mounting()
-    try:
-        with ubuntu_read_ahead(image):
-            done = run_mount("squashfs", "loop,ro", str(image), root)
-    except OSError as error:
-        message = f"Cannot mount {str(image)!r}: {error.strerror}"
-        raise StorageError(message, resolution="Check the disk.") from error
-    if done.returncode:
-        message = f"Kernel {platform.release()} cannot mount an image with {codec}"
-        raise ToolError(
-            message,
-            details=done.stderr.strip() or None,
-            resolution="Use a kernel that supports it, or leave out this codec. The "
-            "kernel log (dmesg) may say more.",
-        )
-    try:
-        yield
-    finally:
-        unmount(str(root))
 
 
 def run_mount(
