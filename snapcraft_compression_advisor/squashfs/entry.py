@@ -107,25 +107,18 @@ class FileBlocks:
         if position is None:
             position = self.start + self.bytes_between(0, first)
         for index in range(first, len(self.size_words)):
-            yield self._block(index, position)
-            position += self.size_words[index] & SIZE_MASK
+            word = self.size_words[index]
+            yield ImageBlock(
+                position=position,
+                stored_bytes=word & SIZE_MASK,
+                raw_bytes=self.raw_bytes(index),
+                is_stored=bool(word & STORED_FLAG),
+            )
+            position += word & SIZE_MASK
 
     def filled_blocks(self) -> Iterator[tuple[int, ImageBlock]]:
         """Yield the data blocks that aren't sparse, with their numbers."""
-        position = self.start
-        for index, word in enumerate(self.size_words):
-            if stored_bytes := word & SIZE_MASK:
-                yield index, self._block(index, position)
-                position += stored_bytes
-
-    def _block(self, index: int, position: int) -> ImageBlock:
-        word = self.size_words[index]
-        return ImageBlock(
-            position=position,
-            stored_bytes=word & SIZE_MASK,
-            raw_bytes=self.raw_bytes(index),
-            is_stored=bool(word & STORED_FLAG),
-        )
+        return ((n, block) for n, block in enumerate(self) if not block.is_sparse)
 
     def bytes_between(self, first: int, end: int) -> int:
         """Return the stored length of the blocks from the ``first`` to the end."""
