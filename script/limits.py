@@ -14,7 +14,7 @@ ROOM_LINES = {
     "core": 1_250,
     "codecs": 840,
     "squashfs": 1_540,
-    "payload": 3_945,
+    "payload": 3_930,
     "trial": 1_850,
     "devices": 905,
     "launch": 1_375,
@@ -36,7 +36,7 @@ ROOM_LINES = {
 """Of the package's rooms, without those inside that have a limit of their own."""
 
 TREES = {
-    PACKAGE: (47_615, 247),
+    PACKAGE: (47_605, 247),
     "tests": (41_075, 190),
     "study": (11_300, 63),
     "benchmarks": (2_350, 16),

@@ -12,7 +12,6 @@ from ..core.files import read_table
 from ..core.units import KIB
 from ..squashfs.entry import EntryKind
 from .elf import ET_DYN, ET_EXEC, PT_LOAD, SHF_ALLOC, BrokenElfError, Elf, elf_of
-from .inventory import Entry
 from .references import referrer
 from .source import Payload
 
@@ -190,10 +189,13 @@ def _matches(pattern: _Pattern, path: str) -> bool:
 
 def unstripped_files(payload: Payload) -> Iterator[NeedlessFile]:
     """Yield the ELF files with debug information or symbols that nothing loads."""
-    candidates = sorted(
-        (entry for entry in payload.inventory.files() if _may_be_elf(entry)),
-        key=lambda entry: (-entry.size_bytes, entry.path),
-    )
+    candidates = [
+        entry
+        for entry in payload.inventory.files()
+        if entry.size_bytes >= LEAST_BYTES
+        and (entry.executable or _LIBRARY.fullmatch(entry.path))
+    ]
+    candidates.sort(key=lambda entry: (-entry.size_bytes, entry.path))
     most = MOST_FAR_FILES if payload.is_far else MOST_FILES
     for entry in candidates[:most]:
         try:
@@ -210,12 +212,6 @@ def unstripped_files(payload: Payload) -> Iterator[NeedlessFile]:
                 parts=parts,
                 doubt=_SANITIZED if _SANITIZER.fullmatch(entry.path) else None,
             )
-
-
-def _may_be_elf(entry: Entry) -> bool:
-    return entry.size_bytes >= LEAST_BYTES and (
-        entry.executable or _LIBRARY.fullmatch(entry.path) is not None
-    )
 
 
 def needless_parts(elf: Elf) -> tuple[tuple[int, int], ...]:

@@ -14,7 +14,7 @@ import re
 import stat
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from fnmatch import translate
 from pathlib import Path
@@ -276,22 +276,18 @@ class PayloadState:
         self._root = root
         self._before_ns = time.time_ns() - SETTLED_NS
         self._digest = hashlib.sha256()
-        self._is_known = True
-        try:
+        self._device, self._is_known = -1, False
+        with suppress(OSError):
             status = root.stat()
-            self._device = status.st_dev
             # At the next start of the kernel, devices may have other numbers.
             self._add(_BOOT.read_bytes(), status.st_dev, status.st_ino)
-        except OSError:
-            self._is_known = False
+            self._device, self._is_known = status.st_dev, True
 
     def note(self, path: str, status: os.stat_result) -> None:
         """Note a regular file as it is listed."""
         modified_ns, changed_ns = status.st_mtime_ns, status.st_ctime_ns
-        if max(modified_ns, changed_ns) >= self._before_ns:
-            self._is_known = False
-        if self._is_known and status.st_dev != self._device:
-            self._is_known = False
+        is_settled = max(modified_ns, changed_ns) < self._before_ns
+        self._is_known &= is_settled and status.st_dev == self._device
         self._add(path, status.st_ino, status.st_size, modified_ns, changed_ns)
 
     def name(self, entries: Iterable[object] = ()) -> str | None:

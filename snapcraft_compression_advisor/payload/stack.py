@@ -255,7 +255,8 @@ def check_stack(
         if base.snap.name not in wanted:
             raise _other_base(base, snaps[0].snap, wanted)
     for content in contents:
-        if not any(_asks_for(snap.snap, content.snap) for snap in snaps):
+        plugs = (item for snap in snaps for item in snap.snap.plugs.items())
+        if not any(provides(content.snap, *item) for item in plugs):
             raise _not_asked_for(content, snaps[0].snap)
     for other in (*bases, *contents):
         for snap in snaps:
@@ -271,10 +272,6 @@ def check_consumer(consumer: Payload, platform: Payload) -> None:
         check_stack([consumer], bases=[platform])
     else:
         check_stack([consumer], contents=[platform])
-
-
-def _asks_for(snap: SnapMetadata, content: SnapMetadata) -> bool:
-    return any(provides(content, name, plug) for name, plug in snap.plugs.items())
 
 
 def _check_architecture(other: Payload, snap: Payload) -> None:
