@@ -20,12 +20,13 @@ from ..fleet.page import build_fleet_page
 from ..fleet.page_lists import FleetSources
 from ..fleet.query import FORMATS as ANSWER_FORMATS
 from ..fleet.query import ask, render_answer
-from ..fleet.reading import failing, lint_report, read_fleet, read_weights
+from ..fleet.reading import lint_report, read_fleet, read_weights
 from ..fleet.run import run_fleet, settings_digest
 from ..fleet.sources import find_snaps
 from ..fleet.task import FleetRequest
 from ..lint.baseline import Baseline, judge
 from ..lint.lint import LintRequest
+from ..lint.run import failing
 from ..report.document import read_page
 from ..report.lint_formats import FORMATS
 from ..settings.parts import SeverityName
@@ -175,15 +176,14 @@ class FleetLintCommand(Command):
     def run(self, parsed_args: argparse.Namespace) -> int:
         """Print the findings, and the number of snaps with one that counts."""
         check_outputs(parsed_args.output)
-        report = lint_report(parsed_args.dataset)
+        report = lint_report(parsed_args.dataset, parsed_args.fail_on)
         if parsed_args.since is not None:
-            before = lint_report(parsed_args.since)
+            before = lint_report(parsed_args.since, parsed_args.fail_on)
             report = judge(
                 report, Baseline(where=str(parsed_args.since), report=before)
             )
         write_findings(parsed_args.format, report, parsed_args.output)
-        bad = len(failing(report, parsed_args.fail_on))
-        bad += sum(payload.error is not None for payload in report.payloads)
+        bad = sum(bool(each.error or failing([each])) for each in report.payloads)
         share = bad / len(report.payloads) * _WHOLE
         most = parsed_args.max_share
         limits = f"fail-on: {parsed_args.fail_on}, max-share: {most}%"

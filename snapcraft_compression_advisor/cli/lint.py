@@ -141,7 +141,7 @@ class LintCommand(Command):
             report = _write(report, baseline, parsed_args)
         errors = [*filter(None, statuses)]
         excused = parsed_args.exit_zero or (kept and baseline is None)
-        if errors or excused or not failing(report):
+        if errors or excused or not failing(report.payloads):
             return errors[0] if errors else os.EX_OK
         word, why = verdict_text(report)
         note(f"{word.lower()}: {why}")

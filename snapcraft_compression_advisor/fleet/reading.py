@@ -17,7 +17,6 @@ from ..core.errors import BadDataError, NoInputError
 from ..core.files import read_regular
 from ..core.units import MIB, Interval
 from ..lint.finding import LintedPayload, LintReport, Severity
-from ..lint.run import at_least
 from ..report.lint_formats.saved import SavedFinding
 from .columns import COLUMNS
 from .dataset import PARTITION, current_rows, part_files
@@ -160,9 +159,10 @@ def _version(part: Path) -> str:
     return part.parent.name.removeprefix(PARTITION)
 
 
-def lint_report(root: Path) -> LintReport:
+def lint_report(root: Path, fail_on: Severity) -> LintReport:
     """Return the findings of all snaps of a data set, by name and path.
 
+    :param fail_on: the least severity that fails a snap.
     :raises AdvisorError: if it isn't a data set of this schema.
     """
     files = part_files(root)
@@ -171,6 +171,7 @@ def lint_report(root: Path) -> LintReport:
             path=row["path"],
             snap_name=row["name"] or "",
             error=row["error"],
+            fail_on=fail_on,
             findings=tuple(each.finding() for each in _findings(row["report"])),
         )
         for row in current_rows(root, ["path", "name", "error", "report"])
@@ -183,12 +184,3 @@ def _findings(report: str | None) -> list[SavedFinding]:
     # The rest of a report is large, and isn't needed.
     found = json.loads(report)["findings"] if report else None
     return _FINDINGS.validate_python(found or [])
-
-
-def failing(report: LintReport, fail_on: Severity) -> list[LintedPayload]:
-    """Return the snaps with a finding that counts and is that severe at least."""
-    return [
-        payload
-        for payload in report.counting().payloads
-        if any(at_least(each.severity, fail_on) for each in payload.findings)
-    ]

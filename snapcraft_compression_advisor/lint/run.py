@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, get_args
 from ..core.errors import BadDataError, UsageError
 from ..payload.inventory import Inventory
 from ..settings.settings import ALL_RULES_PREFIX, Settings
-from .finding import Finding, LintReport, Severity, Unchecked
+from .finding import Finding, LintedPayload, Severity, Unchecked
 from .rules import ALL_RULES
 
 if TYPE_CHECKING:
@@ -181,11 +181,11 @@ def at_least(severity: Severity, limit: Severity) -> bool:
     return SEVERITIES.index(severity) <= SEVERITIES.index(limit)
 
 
-def failing(report: LintReport) -> list[Finding]:
+def failing(payloads: Iterable[LintedPayload]) -> list[Finding]:
     """Return the findings that make a run fail."""
     return [
         finding
-        for payload in report.payloads
+        for payload in payloads
         for finding in payload.findings
         if finding.counts and at_least(finding.severity, payload.fail_on)
     ]

@@ -30,15 +30,11 @@ from snapcraft_compression_advisor.report.model import Page
 FINDING = {
     "rule": "SCA101",
     "name": "xz-slows-launch",
-    "severity": "error",
+    "severity": "warning",
     "undecided": False,
     "message": "lzo is faster.",
     "location": {"kind": "image", "path": "a.snap", "line": None},
     "subject": {},
-    "evidence": [],
-    "files": [],
-    "fix": None,
-    "fingerprint": "0" * 64,
 }
 
 
@@ -126,9 +122,12 @@ def test_lint_fails_where_too_many_snaps_have_findings_that_count(
     root: Path, arguments: list[str], status: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     given = [each.format(root=root) for each in arguments]
-    assert main(["fleet", "lint", str(root), "--format", "sarif", *given]) == status
+    lint = ["fleet", "lint", str(root), "--fail-on", "warning", "--format"]
+    assert main([*lint, "sarif", *given]) == status
     (run,) = json.loads(capsys.readouterr().out)["runs"]
     assert [result["ruleId"] for result in run["results"]] == ["SCA101"]
+    main([*lint, "junit"])
+    assert 'failures="1" errors="1"' in capsys.readouterr().out
 
 
 def test_a_share_is_a_percentage(capsys: pytest.CaptureFixture[str]) -> None:

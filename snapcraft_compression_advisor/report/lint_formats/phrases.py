@@ -164,7 +164,7 @@ def verdict_text(report: LintReport) -> tuple[str, str]:
         return "Not linted", f"{counted(failed, 'payload')} could not be linted"
     limits = {payload.fail_on for payload in report.payloads}
     limit = " or ".join(each for each in SEVERITIES if each in limits)
-    if counts := counts_text(failing(report)):
+    if counts := counts_text(failing(report.payloads)):
         new = "" if report.against is None else ", new or worse"
         return "Failed", f"{counts}{new} (fail-on: {limit})"
     return "Passed", f"nothing new or worse (fail-on: {limit})"
