@@ -158,7 +158,7 @@ class _Edit:
         text = self._document.text
         start, end = present.start_mark.index, present.end_mark.index
         if not isinstance(present, ScalarNode):
-            raise not_a_scalar(present, COMPRESSION, where=self._document.where)
+            raise not_a_scalar(present, where=self._document.where)
         if start == end:
             self.refuse(f"{COMPRESSION} has no value", key)
         if text[start] == "!":

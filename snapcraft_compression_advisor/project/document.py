@@ -201,10 +201,10 @@ def _check_once(root: Node, *, where: str) -> None:
         pending += (*items(node), *chain.from_iterable(entries(node)))
 
 
-def not_a_scalar(value: Node, key: str, *, where: str) -> BadDataError:
-    """Return the error of a key that has a mapping or a list for a scalar."""
+def not_a_scalar(value: Node, *, where: str) -> BadDataError:
+    """Return the error of a compression that is a mapping or a list."""
     return BadDataError(
-        f"{where}, line {line_of(value)}: {key} is a mapping or a list",
+        f"{where}, line {line_of(value)}: {COMPRESSION} is a mapping or a list",
         details="snapcraft accepts xz or lzo here, but no advanced grammar.",
-        resolution=f"Give it one value, as in '{key}: xz'.",
+        resolution=f"Give it one value, as in '{COMPRESSION}: xz'.",
     )

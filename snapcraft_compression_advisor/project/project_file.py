@@ -176,7 +176,7 @@ def read_project(path: Path, content: bytes) -> ProjectFile:
     root = read_document(content, where=str(path)).root
     key, value = entry(root, COMPRESSION) or (None, None)
     if value is not None and scalar(value) is None:
-        raise not_a_scalar(value, COMPRESSION, where=str(path))
+        raise not_a_scalar(value, where=str(path))
     components, lines = _components(child(root, "components"))
     return ProjectFile(
         path=path,

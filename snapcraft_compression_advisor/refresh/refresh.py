@@ -19,7 +19,6 @@ from .delta import PLAIN, SNAP_AWARE, Choice, DeltaFormat, DeltaSize, choices
 from .estimate import Builds, DeltaMaker
 from .xdelta3 import Rebuild, rebuild
 
-_SAME = "Both builds are the same: a device that has the old one downloads nothing"
 _INSTALL = "Install squashfs-tools, liblzma5 and liblzo2-2."
 
 
@@ -121,9 +120,7 @@ def compare_refresh(
             maker.snap_aware.files,
             {name: each.deltas[PLAIN].files for name, each in found.items()},
         ),
-        notes=(_SAME,)
-        if maker.nothing_to_download
-        else tuple(oddities(old, new, changed=bool(maker.snap_aware.files))),
+        notes=tuple(oddities(old, new, changed=bool(maker.snap_aware.files))),
         is_needed=not maker.nothing_to_download,
     )
 

@@ -220,7 +220,14 @@ def rebuild(image: Path, scratch: Path) -> Rebuild:
     unpack = ("unsquashfs", "-no-progress", "-pf", str(stream), str(image))
     pack = ("mksquashfs", "-", str(again), "-pf", str(stream), "-noappend", "-quiet")
     with Image.open(image) as opened:
-        options = _pack_options(opened)
+        block = opened.superblock
+    # What snapd reads of the delta's header: codec, flags, time.
+    flags = [
+        option
+        for bit, wanted, option in _OPTIONS
+        if bool(block.flags >> bit & 1) is wanted
+    ]
+    options = ("-comp", block.codec, *flags, "-mkfs-time", str(block.modified_s))
     try:
         for command in (unpack, (*pack, *options)):
             run_tool(command)
@@ -235,14 +242,3 @@ def rebuild(image: Path, scratch: Path) -> Rebuild:
     return Rebuild(
         equal=False, reason=f"{tool} packs it differently from byte {place:,} on"
     )
-
-
-def _pack_options(image: Image) -> tuple[str, ...]:
-    """Return the values that snapd reads of the delta's header: codec, flags, time."""
-    block = image.superblock
-    flags = [
-        option
-        for bit, wanted, option in _OPTIONS
-        if bool(block.flags >> bit & 1) is wanted
-    ]
-    return ("-comp", block.codec, *flags, "-mkfs-time", str(block.modified_s))
