@@ -10,7 +10,6 @@ from functools import partial
 from typing import TYPE_CHECKING, get_args
 
 from ..core.errors import BadDataError, UsageError
-from ..payload.inventory import Inventory
 from ..settings.settings import ALL_RULES_PREFIX, Settings
 from .finding import Finding, LintedPayload, Severity, Unchecked
 from .rules import ALL_RULES
@@ -220,8 +219,9 @@ def _narrow(context: Context, keep: Callable[[str], bool]) -> Context:
     entries = context.inventory.entries
     return replace(
         context,
-        inventory=Inventory(
-            entries={path: entry for path, entry in entries.items() if keep(path)}
+        inventory=replace(
+            context.inventory,
+            entries={path: entry for path, entry in entries.items() if keep(path)},
         ),
         survey=_narrow_survey(context.survey, keep),
     )

@@ -31,6 +31,7 @@ from snapcraft_compression_advisor.lint.rules.store import (
     superblock_flags,
     zero_file,
 )
+from snapcraft_compression_advisor.lint.run import make_selection, run_rules
 from snapcraft_compression_advisor.payload.inventory import Inventory
 from snapcraft_compression_advisor.payload.layout import make_layout
 from snapcraft_compression_advisor.preflight.differences import (
@@ -172,10 +173,9 @@ def test_modes_are_found_before_the_pack() -> None:
     assert finding.severity == "warning"
     assert finding.files == ("bin/x",)
     meta = entries["bin/x"]._replace(path="meta", mode=0o700)
-    context = replace(
-        context, inventory=Inventory(entries={"meta": meta}, root_mode=0o1777)
-    )
-    (finding,) = found_by(file_modes, context)
+    inventory = Inventory(entries={"meta": meta}, root_mode=0o1777)
+    chosen = make_selection(make_context(policy={"ignore": ["SCA507:usr"]}).settings)
+    (finding,) = run_rules(replace(context, inventory=inventory), [file_modes], chosen)
     assert finding.evidence[0].label == "(root directory)"
 
 
