@@ -27,7 +27,7 @@ ROOM_LINES = {
     "preflight": 610,
     "trim": 1_290,
     "lint": 3_235,
-    "capture": 6_235,
+    "capture": 6_220,
     "report": 5_125,
     "fleet": 2_285,
     "cli": 3_355,
@@ -36,7 +36,7 @@ ROOM_LINES = {
 """Of the package's rooms, without those inside that have a limit of their own."""
 
 TREES = {
-    PACKAGE: (47_590, 247),
+    PACKAGE: (47_575, 247),
     "tests": (41_070, 190),
     "study": (11_300, 63),
     "benchmarks": (2_350, 16),

@@ -9,10 +9,8 @@ from __future__ import annotations
 import ctypes
 import mmap
 import os
-import stat
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Literal
 
@@ -26,6 +24,7 @@ from ..launch.fit import FittedProfile, fit_profile
 from ..launch.launch_set import LaunchFile, filled_blocks
 from ..launch.profile import LaunchProfile, ProfileFile, is_utf8
 from ..payload.inventory import Entry, Inventory
+from ..payload.scan import file_beneath
 from ..payload.source import Payload
 from ..squashfs.entry import EntryKind
 from .mount import CAP_FOWNER, has_capability
@@ -94,7 +93,7 @@ def evict(root: Path, inventory: Inventory) -> None:
     os.sync()  # dirty pages stay cached
     try:
         for entry in named_files(inventory):
-            with _opened(f"{root}/{entry.path}") as descriptor:
+            with file_beneath(root, entry.path) as descriptor:
                 os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
                 if resident_pages(descriptor).any():
                     left.append(entry.path)
@@ -109,17 +108,6 @@ def evict(root: Path, inventory: Inventory) -> None:
             resolution="Close the programs that use them. If the payload is in memory "
             "(tmpfs), copy it to a disk.",
         )
-
-
-@contextmanager
-def _opened(path: str) -> Iterator[int]:
-    """Open a file or directory, but no link, and yield its descriptor."""
-    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
-    descriptor = os.open(path, flags)
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
 
 
 def check_visible(root: Path, inventory: Inventory) -> None:
@@ -150,11 +138,10 @@ def resident_blocks(root: Path, inventory: Inventory) -> tuple[ProfileFile, ...]
     :raises ToolError: if this user may not see the residency of the files.
     :raises StorageError: if the mount lacks files of the inventory.
     """
-    prefix = f"{root}/"
     return tuple(
         ProfileFile(path=entry.path, size=entry.size_bytes, blocks=blocks)
         for entry in named_files(inventory)
-        if (blocks := _resident_ranges(prefix + entry.path))
+        if (blocks := _resident_ranges(root, entry.path))
     )
 
 
@@ -235,16 +222,17 @@ def named_files(inventory: Inventory) -> Iterator[Entry]:
             yield entry
 
 
-def _resident_ranges(path: str) -> tuple[tuple[int, int], ...]:
+def _resident_ranges(root: Path, path: str) -> tuple[tuple[int, int], ...]:
+    place = f"{root}/{path}"
     try:
-        with _opened(path) as descriptor:
-            if not _may_see(os.fstat(descriptor), path):  # all would seem resident
+        with file_beneath(root, path) as descriptor:
+            if not _may_see(os.fstat(descriptor), place):  # all would seem resident
                 message = "Only root can see which parts of a file are in memory"
                 raise ToolError(message, resolution="Run the command as root.")
             pages = np.flatnonzero(resident_pages(descriptor))
             return block_runs(pages // BLOCK_PAGES)
     except OSError as error:
-        message = f"Cannot read the cache state of {path!r}: {error.strerror}"
+        message = f"Cannot read the cache state of {place!r}: {error.strerror}"
         raise StorageError(
             message, resolution="Make sure that the mounted image holds this payload."
         ) from error
@@ -290,11 +278,10 @@ def fit_for_replay(profile: LaunchProfile, inventory: Inventory) -> FittedProfil
 def replay(root: Path, files: Iterable[LaunchFile]) -> float:
     """Read the data blocks of a launch in its order, and nothing else.
 
-    Blocks that the launch only may read are read too. Files that aren't there, and
-    blocks beyond a file's end, are left out: whether a profile fits is for
-    :func:`fit_for_replay` to say.
+    Blocks that the launch only may read are read too.
 
     :param root: where the payload is mounted.
+    :param files: of :func:`fit_for_replay`; blocks beyond a file's end are left out.
     :return: seconds.
     :raises StorageError: if reading fails.
     """
@@ -302,10 +289,8 @@ def replay(root: Path, files: Iterable[LaunchFile]) -> float:
     start = time.perf_counter()
     try:
         for file in files:
-            path = f"{root}/{file.path}"
-            with suppress(FileNotFoundError, NotADirectoryError):
-                if stat.S_ISREG(os.lstat(path).st_mode):
-                    _read_blocks(path, file, buffer)
+            with file_beneath(root, file.path) as descriptor:
+                _read_blocks(descriptor, file, buffer)
     except OSError as error:
         message = f"Cannot read from the mount {str(root)!r}: {error.strerror}"
         raise StorageError(
@@ -314,13 +299,12 @@ def replay(root: Path, files: Iterable[LaunchFile]) -> float:
     return time.perf_counter() - start
 
 
-def _read_blocks(path: str, file: LaunchFile, buffer: memoryview) -> None:
-    with _opened(path) as descriptor:
-        # A read then brings in what it asks for, without reading on.
-        os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_RANDOM)
-        for first, last in file.blocks:
-            for block in range(first, last + 1):
-                offset = block * DATA_BLOCK_BYTES
-                if not os.preadv(descriptor, [buffer], offset):
-                    return
-                os.preadv(descriptor, [buffer[: mmap.PAGESIZE]], offset + len(buffer))
+def _read_blocks(descriptor: int, file: LaunchFile, buffer: memoryview) -> None:
+    # A read then brings in what it asks for, without reading on.
+    os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_RANDOM)
+    for first, last in file.blocks:
+        for block in range(first, last + 1):
+            offset = block * DATA_BLOCK_BYTES
+            if not os.preadv(descriptor, [buffer], offset):
+                return
+            os.preadv(descriptor, [buffer[: mmap.PAGESIZE]], offset + len(buffer))
