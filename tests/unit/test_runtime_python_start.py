@@ -346,6 +346,11 @@ def test_command_that_is_given_to_a_shell_is_followed(text: str) -> None:
     assert HEAVY in names(files, f"usr/bin/sh -c '{text}'")
 
 
+def test_variable_that_a_shell_is_given_as_a_program_is_a_blind_spot() -> None:
+    found = guessed({"usr/bin/sh": make_elf()}, "usr/bin/sh -c '$APP x'")
+    assert [spot.reason for spot in found.blind_spots] == ["computed-command"]
+
+
 STARTS = {
     "usr/bin/hello": SHEBANG + b"from hello import main\nmain()\n",
     f"{PACKAGES}/hello/__init__.py": b"def main():\n  from .run import run\n  run()\n",

@@ -134,7 +134,6 @@ def test_own_code_is_read_and_what_it_requires_of_packages() -> None:
     others = dict.fromkeys(
         (
             "ui/tray.png",
-            "node_modules/pkg/other.js",
             "node_modules/pkg/page.html",
             "node_modules/unread/index.js",
         ),

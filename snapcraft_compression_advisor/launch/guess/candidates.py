@@ -32,7 +32,7 @@ from .families import (
     files_named_by,
     opens_windows,
 )
-from .programs import find_programs
+from .programs import ProgramSearch
 from .runtimes import RUNTIMES, UNKNOWN
 from .runtimes.runtime import StartedApp, Trigger
 from .snap_paths import SnapPaths, content_snaps, supplier_elsewhere
@@ -127,7 +127,7 @@ class Search:
 
     def __init__(self, payload: Payload, app: str) -> None:
         paths, elsewhere = SnapPaths(payload), supplier_elsewhere(payload)
-        programs = find_programs(payload, app, paths=paths, elsewhere=elsewhere)
+        programs = ProgramSearch(payload, paths, elsewhere).run(app)
         self._triggers: dict[Trigger, bool] = {}  # whether rules were looked through
         self._app = StartedApp(
             name=app,

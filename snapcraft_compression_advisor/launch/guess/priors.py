@@ -209,7 +209,7 @@ class Priors:
             return read, replace(read, high=min(most, high))
         reference = self._reference(unseen.reference, app)
         read, seeks = (
-            _spanning(mixed, guess, seen=seen)
+            _spanned(mixed, guess * seen)  # of all files, those that were followed
             for mixed, guess in (
                 (reference.read_share, self.spread_of(app.kind)),
                 (reference.seek_share, self.seek_share),
@@ -297,17 +297,6 @@ def _spanned(share: Interval, other: Interval) -> Interval:
     return replace(
         share, low=min(share.low, other.low), high=max(share.high, other.high)
     )
-
-
-def _spanning(reference: Interval, guess: Interval, *, seen: float) -> Interval:
-    """Return a share that spans what a guess and what a reference class says.
-
-    :param reference: share of all files: those that were followed and those unseen.
-    :param guess: share of the files that were followed.
-    :param seen: these, of all files.
-    """
-    high = max(guess.high * seen, reference.high)
-    return replace(reference, low=min(reference.low, guess.low * seen), high=high)
 
 
 def _up_to(share: Interval, most_blocks: float, blocks: float) -> Interval:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 from ...payload.linkage import Unresolved
 from ...payload.snap_yaml import SNAP_YAML_PATH
 from ..launch_set import BlindSpot
-from .runtimes import RUNTIMES, runtime_of
+from .runtimes import runtime_of
 from .runtimes.runtime import Invocation, Programs
 from .shell import (
     ARGUMENTS,
@@ -70,45 +70,34 @@ End = Literal["run", "computed", "unnamed", "other"]
 computes which one; a variable that nothing is known of names it; another."""
 
 _ENDS: tuple[End, ...] = get_args(End)
-_FOLLOWED = tuple(each.interpreter for each in RUNTIMES if each.tells_all)
-_KNOWN = tuple(each.interpreter for each in RUNTIMES if each.interpreter)
 
 
-def find_programs(
-    payload: Payload, app: str, *, paths: SnapPaths, elsewhere: str
-) -> Programs:
-    """Follow an app's command from program to program.
+class ProgramSearch:
+    """Follows an app's command from program to program.
 
     :param elsewhere: who supplies what the payload doesn't hold.
     """
-    walk = _Walk(payload, paths, elsewhere)
-    walk.run(app)
-    return walk.found
-
-
-class _Walk:
-    """The state of :func:`find_programs`."""
 
     def __init__(self, payload: Payload, paths: SnapPaths, elsewhere: str) -> None:
         self._payload = payload
         self._paths = paths
         self._elsewhere = elsewhere
         self._pending: list[Entry] = []
-        self.found = Programs()
+        self._found = Programs()
         self._texts = 0
         self._calls: dict[str, tuple[str, Sequence[str]]] = {}
 
-    def run(self, name: str) -> None:
-        """Collect all that the app starts."""
+    def run(self, name: str) -> Programs:
+        """Return all that an app starts."""
         app = self._payload.snap.apps[name]
         variables = {**self._payload.snap.environment, **app.environment}
-        self.found.variables.update(variables)
+        self._found.variables.update(variables)
         words = _split_command(app.command or "")
         chain = [*app.command_chain, *words]
         for place, command in enumerate(app.command_chain):
             needed_by = f"command-chain of {name}"
             self._start(command, needed_by=needed_by, given=chain[place + 1 :])
-        self.found.words.extend(words)
+        self._found.words.extend(words)
         if words:
             self._start(words[0], needed_by=f"command of {name}", given=words[1:])
             end = self._note_invocation(words, "", needed_by=f"command of {name}")
@@ -117,22 +106,20 @@ class _Walk:
             named = [*filter(None, map(self._start_if_shipped, parts))]  # a class path
             if end == "unnamed" and not named:
                 self._blind("computed-command", SNAP_YAML_PATH)
-        while self._pending and len(self.found.started) <= MAX_PROGRAMS:
+        while self._pending and len(self._found.started) <= MAX_PROGRAMS:
             program = self._pending.pop()
             self._start_unseen(program)
             self._follow(program)
         if self._pending:
             self._blind("limit-reached", self._pending[-1].path, "programs")
+        return self._found
 
     def _follow_text(self, words: list[str]) -> None:
         """Follow an app's command that is given to a shell (``sh -c "TEXT"``)."""
         shell, text = self._paths.file(words[0]), command_text(words)
         if shell is not None and text is not None:
-            values = self._values(shell)
-            if "computed" in {*self._follow_commands(shell, text, values)}:
-                self.found.followed = False
-                self._blind("computed-command", shell.path)
-            self._add_all(self.found.called.values())
+            self._follow_shell_script(shell, text)
+            self._add_all(self._found.called.values())
 
     def _start_unseen(self, program: Entry) -> None:
         if pattern := _STARTED_UNSEEN.get(posixpath.basename(program.path)):
@@ -149,7 +136,7 @@ class _Walk:
             self._miss(path, needed_by, self._elsewhere if outside else "missing")
 
     def _miss(self, name: str, needed_by: str, supplier: str) -> None:
-        self.found.unresolved.setdefault(
+        self._found.unresolved.setdefault(
             name, Unresolved(name=name, needed_by=needed_by, supplier=supplier)
         )
 
@@ -161,7 +148,7 @@ class _Walk:
 
     def _add(self, entry: Entry, *, named: str = "", given: Sequence[str] = ()) -> None:
         if entry.path not in self._calls:
-            self.found.started.append(entry)
+            self._found.started.append(entry)
             self._pending.append(entry)
             place = self._paths.in_payload(named) or entry.path
             self._calls[entry.path] = f"$SNAP/{place}", (*given, "$@")
@@ -184,11 +171,10 @@ class _Walk:
         name = posixpath.basename(interpreter)
         if "python" in name:
             self._follow_exec(program, text)
-        if not any(followed in name for followed in _FOLLOWED):
-            self.found.followed = False
         runtime = runtime_of(name)
-        known = runtime is not None and bool(runtime.loader)
-        if not (known or any(each in name for each in _KNOWN)):
+        if runtime is None or not runtime.tells_all:
+            self._found.followed = False
+        if runtime is None or not runtime.loader:
             self._blind("unfollowed-runtime", program.path, name)
 
     def _follow_exec(self, script: Entry, text: str) -> None:
@@ -207,7 +193,7 @@ class _Walk:
             self._blind("computed-command", script.path)
 
     def _blind(self, reason: BlindReason, where: str, what: str = "") -> None:
-        self.found.blind_spots[BlindSpot(reason=reason, where=where, what=what)] = None
+        self._found.blind_spots[BlindSpot(reason=reason, where=where, what=what)] = None
 
     def _start_interpreter(self, interpreter: str, *, script: str) -> None:
         if interpreter.startswith(("/", "$")):
@@ -226,17 +212,17 @@ class _Walk:
 
         named, given = self._calls.get(script.path, (f"$SNAP/{script.path}", ("$@",)))
         return Values(
-            self.found.variables, script=named, arguments=given, resolve=resolve
+            self._found.variables, script=named, arguments=given, resolve=resolve
         )
 
     def _follow_shell_script(self, script: Entry, text: str) -> None:
-        known = len(self.found.called)
+        known = len(self._found.called)
         ends = [*self._follow_commands(script, text, self._values(script))]
-        tools = len(self.found.called) > known and "unnamed" not in ends
+        tools = len(self._found.called) > known and "unnamed" not in ends
         last = next((end for end in reversed(ends) if end != "other"), "other")
         lost = "computed" in ends or last == "unnamed"
         if lost or not ("run" in ends or tools):
-            self.found.followed = False
+            self._found.followed = False
             self._blind("computed-command", script.path)
 
     def _follow_commands(
@@ -259,7 +245,7 @@ class _Walk:
                 else:
                     ends.add(end)
             yield next(end for end in _ENDS if end in ends or end == _ENDS[-1])
-        self.found.variables.update(values.last())
+        self._found.variables.update(values.last())
 
     def _folder(self, path: str) -> str:
         """Return a script's current directory, relative to the payload."""
@@ -272,7 +258,7 @@ class _Walk:
         """Follow a file that a script reads as a part of itself."""
         for entry in self._named(path, script, self._folder(values.folder)):
             if entry.path not in self._calls:
-                self.found.started.append(entry)
+                self._found.started.append(entry)
                 self._calls[entry.path] = f"$SNAP/{entry.path}", ("$@",)
                 self._start_unseen(entry)
                 if posixpath.basename(entry.path) in _STARTED_UNSEEN:
@@ -329,7 +315,7 @@ class _Walk:
         if program is None:
             return end
         if end == "other" and not (started or "/" in command[0]):
-            self.found.called[program.path] = program
+            self._found.called[program.path] = program
             return end
         self._add(program, named=command[0], given=command[1:])
         return "run" if end == "other" else end
@@ -352,9 +338,9 @@ class _Walk:
             elif self._elsewhere != "missing":  # the base may have it
                 self._miss(words[0], needed_by, self._elsewhere)
         named = self._start_arguments(invocation, runtime.main_file)
-        self.found.invocations.append(replace(invocation, script=named))
+        self._found.invocations.append(replace(invocation, script=named))
         if named and not runtime.loader:
-            self.found.followed = False
+            self._found.followed = False
             self._blind("unfollowed-runtime", named.path, posixpath.basename(words[0]))
         return "run" if named or not _names_program(words[1:]) else "unnamed"
 
