@@ -80,6 +80,25 @@ def test_launcher_behind_a_link_finds_its_own_directory(prefix: str) -> None:
     assert found.blind_spots == ()
 
 
+def test_scripts_that_pass_each_other_on_lead_to_an_application_in_the_root() -> None:
+    names = ("desktop-init.sh", "desktop-common.sh")
+    line = " ".join(f'"$SNAP/{name}"' for name in (*names, "hello"))
+    payload = make_payload(
+        {
+            "command.sh": f'#!/bin/bash -e\nexec {line} "$@" --flag\n'.encode(),
+            **dict.fromkeys(names, b'#!/bin/bash\nexport A=1\nexec "$@"\n'),
+            "hello": make_elf(needed=["libgtk-3.so.0"]),
+            "resources.pak": b"x",
+            "icudtl.dat": b"x",
+        },
+        base="bare",
+        apps={"hello": {"command": "command.sh", "plugs": ["x11"]}},
+    )
+    found = find_candidates(payload, "hello")
+    assert found.blind_spots == ()
+    assert found.kind == "Chromium engine"
+
+
 @pytest.mark.parametrize(
     "text",
     [

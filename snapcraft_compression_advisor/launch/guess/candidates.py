@@ -147,7 +147,7 @@ class Search:
         }
         for word in programs.words:
             for name in (word, posixpath.basename(word)):
-                self._triggers[Trigger(name=name)] = False
+                self._triggers[Trigger(name=name, optional=True)] = False
         for path in programs.unresolved:  # as the base's Python, which runs
             folder, name = posixpath.split(path.lstrip("/"))
             self._triggers[Trigger(name=name, folder=folder or "usr/bin")] = False

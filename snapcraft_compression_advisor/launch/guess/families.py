@@ -188,12 +188,7 @@ def application_kind(
     :param window: whether it seems to open windows.
     :param followed: whether every program started is known.
     """
-    names = {
-        trigger.name
-        for trigger in triggers
-        if (trigger.folder or ".so" in trigger.name)  # one of a content snap
-        and not trigger.optional
-    }
+    names = {trigger.name for trigger in triggers if not trigger.optional}
     for kind, mapped in _WINDOW_KINDS if window else _RUNTIME_KINDS:
         if any(map(compiled(mapped).fullmatch, names)):
             return kind

@@ -278,13 +278,14 @@ class ProgramSearch:
         folder = self._folder(values.folder)
         place = command_place(command)
         program, arguments = command[place : place + 1], command[place + 1 :]
-        named = [
-            entry
-            for word in (*command[:place], *arguments)
-            if "/" in word and not word.startswith(("-", "#"))
+        named = {
+            entry: command[number + 1 :]  # which it may run in turn
+            for number, word in enumerate(command)
+            if number != place and "/" in word and not word.startswith(("-", "#"))
             for entry in self._named(word, script, folder)
-        ]
-        self._add_all(named)
+        }
+        for entry, given in named.items():
+            self._add(entry, given=given)
         if not program:
             return "other"
         started = not (

@@ -38,12 +38,13 @@ MAX_MEMBERS_BYTES = 16 * MIB
 class Trigger(NamedTuple):
     """What may make rules apply: a mapped library, a program, a word of a command.
 
-    :param folder: where it is, empty for a word.
+    :param folder: where it is; empty for a word, and for what isn't in the payload.
     :param near: whether it was started itself, or linked by what was, or by a part in C
         of a script.
     :param opens: whether it would open windows: what was started, whatever that links,
         by however many libraries, and what modules link themselves.
-    :param optional: whether only a part brought it in that other desktops load.
+    :param optional: whether it tells nothing of the application's kind: a word, or what
+        only a part brought in that other desktops load.
     """
 
     name: str
