@@ -62,7 +62,9 @@ def differs(image: Image, block: ImageBlock, _codec: Codec) -> bool:
 
 
 # What isn't ours but would take nearly all of the time: YAML, threads, compression.
-source.parse_snap_yaml = lru_cache(maxsize=64)(source.parse_snap_yaml)
+source._METADATA = {
+    path: lru_cache(maxsize=64)(parse) for path, parse in source._METADATA.items()
+}
 files.ThreadPoolExecutor = serial_pool
 packing._differs = differs
 
