@@ -91,6 +91,8 @@ def test_launch_is_slower_because_of_the_program_that_grew(
     policy.write_text("devices: hdd-laptop\n")
     text = advisor("diff", *primes, "--policy", policy).stdout
     assert "because usr/bin/sample grew by 2.0 MB" in " ".join(text.split())
+    assert "hdd-laptop" in text
+    assert "nvme-laptop" not in text
 
 
 def test_prime_directories_are_estimated_and_agree_with_snaps(

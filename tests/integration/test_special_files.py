@@ -14,11 +14,7 @@ from types import FrameType
 import pytest
 from craft_cli import emit
 
-from command_table import (
-    ArgumentText,
-    CommandText,
-    read_commands,
-)
+from command_table import ArgumentText, CommandText, read_commands
 from real_payloads import fill_prime
 from snapcraft_compression_advisor.cli.main import main
 
