@@ -49,7 +49,7 @@ _FILTERS = frozenset(("head", "sed", "tail", "tr"))
 _NAME = re.compile(r"[A-Za-z_]\w*|[@*?#]|\d")
 _PARAMETER = re.compile(
     r"(?P<name>\w+)(?:\[[^\]]*\])?"
-    r"(?:(?P<operator>:?[-=+?]|%%?|##?)(?P<operand>.*))?",
+    r"(?:(?P<operator>:?[-=+?]|%%?|##?|//?)(?P<operand>.*))?",
     re.DOTALL,
 )
 _KNOWN = re.compile(r"\$\{?SNAP\}?(?=/|:|\Z)")
@@ -301,6 +301,9 @@ def _closing(text: str, start: int) -> int:
 
 def _cut(value: str, operator: str, pattern: str) -> str:
     """Return a value without what a pattern matches, as ``${NAME%PATTERN}``."""
+    if operator.startswith("/"):
+        old, _, new = pattern.partition("/")
+        return value.replace(old, new, -1 if operator == "//" else 1) if old else value
     if value.endswith(pattern) and operator == "%":
         return value.removesuffix(pattern)
     if len(pattern) > MAX_PATTERN_CHARACTERS:
