@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from ..advice.month import Month, month_by_refresh
 from ..analysis import Analysis, analyse, analysis_request, check_apps
+from ..codecs import CODECS, SHIPPABLE
 from ..core.terminal import emit
 from ..diff.difference import DifferenceRequest, compare_payloads
 from ..launches import Surroundings
@@ -18,7 +19,7 @@ from ..refresh.xdelta3 import check_xdelta3
 from ..report.diff import diff_json, diff_page
 from ..report.refresh import refresh_json, refresh_page
 from ..settings.load import LoadedSettings
-from .commands import REPORT, Arguments, Command, output_arguments
+from .commands import REPORT, Arguments, Command, details, output_arguments
 from .settings_options import POLICY_ARGUMENTS, given_settings, read_settings
 from .subject import find_policy, find_project
 from .write import (
@@ -28,6 +29,8 @@ from .write import (
     write_output,
     write_page,
 )
+
+_WHAT_IF = tuple(name for name in CODECS if name not in ("none", *SHIPPABLE))
 
 
 class DiffCommand(Command):
@@ -97,6 +100,10 @@ class RefreshCommand(Command):
     arguments: ClassVar[Arguments] = {
         "OLD": "the build that users have: a .snap or a prime directory",
         "NEW": "the build that comes out: a .snap or a prime directory",
+        "--codec CODEC…": details(
+            f"compare another codec too, which can't ship: {', '.join(_WHAT_IF)}",
+            choices=_WHAT_IF,
+        ),
         **POLICY_ARGUMENTS,
         "--exact": "pack both builds with each codec, and the new image again as a "
         "device does after a snap-aware delta; compare the two byte for byte",
@@ -115,6 +122,7 @@ class RefreshCommand(Command):
             refresh = compare_refresh(
                 old,
                 new,
+                (*SHIPPABLE, *dict.fromkeys(parsed_args.codec)),
                 trial=analysis.trial,
                 exact=parsed_args.exact,
                 progress=emit.progress,

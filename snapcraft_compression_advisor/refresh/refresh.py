@@ -7,7 +7,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..codecs import SHIPPABLE
 from ..core.errors import ToolError
 from ..core.scratch import scratch_directory
 from ..core.units import Interval
@@ -72,16 +71,18 @@ class Refresh:
     is_needed: bool = True
 
 
-def compare_refresh(
+def compare_refresh(  # noqa: PLR0913 # keywords, but for the first three
     old: Payload,
     new: Payload,
+    codecs: Sequence[str],
     *,
     trial: TrialResult,
     exact: bool = False,
     progress: Progress,
 ) -> Refresh:
-    """Return the download of a refresh with each codec that may ship.
+    """Return the download of a refresh with each codec.
 
+    :param codecs: those that may ship, and what-ifs.
     :param trial: of the new build.
     :param exact: whether to pack both builds with each codec, and the new image again
         as a device does after a snap-aware delta; else sizes are estimated.
@@ -93,7 +94,7 @@ def compare_refresh(
     progress("Making deltas")
     maker = DeltaMaker(old, new)
     found = {}
-    for codec in SHIPPABLE:
+    for codec in codecs:
         with ExitStack() as until:
             builds, scratch, rebuilt = (old, new), None, None
             if exact:

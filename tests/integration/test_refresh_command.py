@@ -87,6 +87,15 @@ def test_exact_packs_and_applies(
         assert more == pytest.approx(len(FRESH), rel=0.05)
 
 
+def test_another_codec_stands_beside_those_that_may_ship(
+    primes: tuple[Path, Path],
+) -> None:
+    codecs = refresh(*primes, "--codec", "zstd")["codecs"]
+    assert list(codecs) == ["xz", "lzo", "zstd"]
+    sizes = {name: found["full_bytes"]["mid"] for name, found in codecs.items()}
+    assert sizes["xz"] < sizes["zstd"] < sizes["lzo"]
+
+
 def test_refresh_to_the_same_snap_downloads_nothing_with_any_codec(
     images: dict[str, tuple[Path, Path]], tmp_path: Path
 ) -> None:
