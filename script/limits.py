@@ -30,14 +30,14 @@ ROOM_LINES = {
     "capture": 6_220,
     "report": 5_125,
     "fleet": 2_285,
-    "cli": 3_355,
+    "cli": 3_365,
     "host": 1_785,
 }
 """Of the package's rooms, without those inside that have a limit of their own."""
 
 TREES = {
-    PACKAGE: (47_550, 247),
-    "tests": (41_090, 190),
+    PACKAGE: (47_560, 247),
+    "tests": (41_095, 190),
     "study": (11_300, 63),
     "benchmarks": (2_350, 16),
 }
