@@ -19,7 +19,7 @@ ROOM_LINES = {
     "devices": 905,
     "launch": 1_375,
     "launch/guess": 5_920,
-    "advice": 1_015,
+    "advice": 1_005,
     "settings": 1_070,
     "project": 890,
     "refresh": 1_080,
@@ -28,7 +28,7 @@ ROOM_LINES = {
     "trim": 1_290,
     "lint": 3_235,
     "capture": 6_220,
-    "report": 5_125,
+    "report": 5_130,
     "fleet": 2_285,
     "cli": 3_365,
     "host": 1_785,
@@ -36,8 +36,8 @@ ROOM_LINES = {
 """Of the package's rooms, without those inside that have a limit of their own."""
 
 TREES = {
-    PACKAGE: (47_560, 247),
-    "tests": (41_095, 190),
+    PACKAGE: (47_555, 246),
+    "tests": (41_100, 190),
     "study": (11_300, 63),
     "benchmarks": (2_350, 16),
 }

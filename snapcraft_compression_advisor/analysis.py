@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from .advice.evidence import ColdStart, Downloads, Evidence, Policy
+from .advice.judging import recommend
 from .advice.month import usual_downloads
-from .advice.recommend import recommend
 from .advice.recommendation import Recommendation
 from .codecs import SHIPPABLE
 from .core.errors import BadDataError, ToolError, UsageError

@@ -34,7 +34,7 @@ from accuracy_static import static_lines
 from accuracy_vendor import vendor_lines
 from blind import read_scores, read_scores_before
 from snapcraft_compression_advisor.advice.evidence import Evidence, Policy, Saving
-from snapcraft_compression_advisor.advice.recommend import recommend
+from snapcraft_compression_advisor.advice.judging import recommend
 from snapcraft_compression_advisor.core.units import Interval
 from vendor_blind import DEBIAN_AGAIN, SCORES
 from vendor_draw import SETS, drawn_before, read_drawn

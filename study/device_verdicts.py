@@ -18,7 +18,7 @@ from snapcraft_compression_advisor.advice.evidence import (
     Policy,
     Saving,
 )
-from snapcraft_compression_advisor.advice.recommend import recommend
+from snapcraft_compression_advisor.advice.judging import recommend
 from snapcraft_compression_advisor.core.units import Interval, combined
 from snapcraft_compression_advisor.devices.builtin_devices import find_device
 from snapcraft_compression_advisor.launch.launch_set import LaunchSet

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from accuracy_data import DATA, read_launches
 from snapcraft_compression_advisor.advice.evidence import Evidence, Policy, Saving
-from snapcraft_compression_advisor.advice.recommend import recommend
+from snapcraft_compression_advisor.advice.judging import recommend
 from snapcraft_compression_advisor.codecs import SHIPPABLE
 from snapcraft_compression_advisor.devices.builtin_devices import default_devices
 from snapcraft_compression_advisor.launch.fit import fit_profile

@@ -10,8 +10,8 @@ from snapcraft_compression_advisor.advice.evidence import (
     Policy,
     Saving,
 )
+from snapcraft_compression_advisor.advice.judging import recommend
 from snapcraft_compression_advisor.advice.month import usual_downloads
-from snapcraft_compression_advisor.advice.recommend import recommend
 from snapcraft_compression_advisor.analysis import Analysis, PayloadSummary
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.devices.builtin_devices import default_devices

@@ -10,7 +10,7 @@ import numpy as np
 from analyses import MB, evidence_of, make_analysis
 from payloads import make_payload
 from snapcraft_compression_advisor.advice.evidence import Policy, Saving
-from snapcraft_compression_advisor.advice.recommend import recommend
+from snapcraft_compression_advisor.advice.judging import recommend
 from snapcraft_compression_advisor.analysis import Analysis
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.launch.launch_set import LaunchFile

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ..codecs import SHIPPABLE
 from ..core.units import Interval, combined
-from .evidence import Downloads, Habits, Policy, Saving, download_seconds
+from .evidence import Downloads, Habits, Saving, download_seconds
 
 if TYPE_CHECKING:
     from ..refresh.refresh import CodecRefresh, Refresh
@@ -61,15 +61,6 @@ class Month:
         sign = 1 if self.total_s.mid >= 0 else -1
         launches = sign * self.launch_s.mid >= sign * self.download_s.mid
         return "launches" if launches else "downloads"
-
-
-def month_by(
-    policy: Policy, saving: Saving, downloads: Downloads | None
-) -> Month | None:
-    """Return the month of a policy's user; None if nothing is known of refreshes."""
-    if policy.habits is None or downloads is None:
-        return None
-    return month_of(saving, policy.habits, downloads, policy.link_mbit_per_s)
 
 
 def month_of(

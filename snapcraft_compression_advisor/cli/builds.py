@@ -101,7 +101,8 @@ class RefreshCommand(Command):
         "OLD": "the build that users have: a .snap or a prime directory",
         "NEW": "the build that comes out: a .snap or a prime directory",
         "--codec CODEC…": details(
-            f"compare another codec too, which can't ship: {', '.join(_WHAT_IF)}",
+            f"a codec to compare, too, which can't ship: {', '.join(_WHAT_IF)}; may be "
+            "repeated (default: none)",
             choices=_WHAT_IF,
         ),
         **POLICY_ARGUMENTS,

@@ -23,8 +23,10 @@ from .words import WINDOW_PHRASES, again, guessed_apps, what_decides
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from ..advice.evidence import Saving
     from ..advice.recommendation import Verdict
     from ..analysis import Analysis
+    from ..launch.model import LaunchEstimate
     from ..launches import LaunchAnalysis
     from .model import Cell
 
@@ -130,11 +132,16 @@ def _table(analysis: Analysis, columns: int, *, charted: bool) -> Iterator[Table
         return
     launch = deciding_launch(analysis)
     devices = _devices(analysis, launch, columns) if launch else []
+    saved = {each.device: each for each in launch.savings()} if launch else {}
     rows: list[tuple[Cell, ...]] = []
     for codec in SHIPPABLE:
         image = analysis.trial.codecs[codec].image_bytes
         known: Cell = "not available" if image is None else size(image.mid)
-        costs = (_cost(launch, device, codec) for device in devices if launch)
+        costs = (
+            _cost(launch.estimates[device], codec, saved.get(device))
+            for device in devices
+            if launch
+        )
         rows.append((codec, known, *costs))
     above = ""
     if launch is not None and devices:
@@ -171,13 +178,11 @@ def _devices(analysis: Analysis, launch: LaunchAnalysis, columns: int) -> Sequen
     return names[:most]
 
 
-def _cost(launch: LaunchAnalysis, device: str, codec: str) -> str:
+def _cost(costs: Mapping[str, LaunchEstimate], codec: str, saved: Saving | None) -> str:
     """Return the seconds that a cold start adds; with lzo, their difference from xz."""
-    costs = launch.estimates[device]
     if codec not in costs:
         return "not known"
     text = format_seconds(costs[codec].added_s.mid)
-    saved = next((each for each in launch.savings() if each.device == device), None)
     if codec == "lzo" and saved is not None:
         return f"{text}  ({signed(-saved.seconds.mid, format_seconds)})"
     return text

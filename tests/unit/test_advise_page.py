@@ -14,7 +14,7 @@ from goldens import assert_golden
 from lint_reports import HOSTILE_PATHS
 from reports import answer_text, full_page, full_text, make_full_analysis, make_linted
 from snapcraft_compression_advisor.advice.evidence import AVERAGE, Evidence, Saving
-from snapcraft_compression_advisor.advice.recommend import recommend
+from snapcraft_compression_advisor.advice.judging import recommend
 from snapcraft_compression_advisor.advice.recommendation import (
     Condition,
     Decides,

@@ -23,7 +23,7 @@ from lint_reports import (
 )
 from reports import answer_text
 from snapcraft_compression_advisor.advice.evidence import Evidence, Policy
-from snapcraft_compression_advisor.advice.recommend import recommend
+from snapcraft_compression_advisor.advice.judging import recommend
 from snapcraft_compression_advisor.advice.recommendation import Code
 from snapcraft_compression_advisor.analysis import Analysis
 from snapcraft_compression_advisor.core.units import Interval

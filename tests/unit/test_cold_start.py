@@ -7,7 +7,7 @@ import pytest
 from analyses import MB, make_evidence
 from lint_contexts import found_by, make_context
 from snapcraft_compression_advisor.advice.evidence import ColdStart, Policy, Saving
-from snapcraft_compression_advisor.advice.recommend import recommend
+from snapcraft_compression_advisor.advice.judging import recommend
 from snapcraft_compression_advisor.advice.recommendation import Recommendation
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.lint.rules.compression import lzo_would_gain

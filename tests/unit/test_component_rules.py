@@ -9,7 +9,7 @@ from analyses import evidence_of, make_analysis, make_evidence
 from lint_contexts import edited, fix_of, found_by, make_context, make_project
 from payloads import MemoryPayload, make_payload
 from snapcraft_compression_advisor.advice.evidence import Policy, Saving
-from snapcraft_compression_advisor.advice.recommend import recommend
+from snapcraft_compression_advisor.advice.judging import recommend
 from snapcraft_compression_advisor.analysis import analysis_request
 from snapcraft_compression_advisor.cli.subject import find_project
 from snapcraft_compression_advisor.core.errors import BadDataError, UsageError

@@ -14,7 +14,7 @@ from snapcraft_compression_advisor.advice.evidence import (
     Policy,
     Saving,
 )
-from snapcraft_compression_advisor.advice.recommend import recommend
+from snapcraft_compression_advisor.advice.judging import recommend
 from snapcraft_compression_advisor.advice.recommendation import Decides, Recommendation
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.settings.settings import Settings

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from analyses import interval, make_evidence
 from snapcraft_compression_advisor.advice.evidence import AVERAGE, Policy, Saving
-from snapcraft_compression_advisor.advice.recommend import recommend
+from snapcraft_compression_advisor.advice.judging import recommend
 from snapcraft_compression_advisor.advice.recommendation import Recommendation
 from snapcraft_compression_advisor.cli.settings_options import given_settings
 from snapcraft_compression_advisor.core.errors import BadDataError, UsageError

@@ -16,6 +16,7 @@ from snapcraft_compression_advisor.advice.evidence import (
     Saving,
     break_even_launches,
 )
+from snapcraft_compression_advisor.advice.judging import recommend
 from snapcraft_compression_advisor.advice.month import (
     LZO_SHARE,
     Month,
@@ -23,7 +24,6 @@ from snapcraft_compression_advisor.advice.month import (
     month_of,
     usual_downloads,
 )
-from snapcraft_compression_advisor.advice.recommend import recommend
 from snapcraft_compression_advisor.advice.recommendation import Recommendation
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.refresh.delta import PLAIN, SNAP_AWARE, DeltaSize

@@ -12,8 +12,11 @@ from snapcraft_compression_advisor.advice.evidence import (
     Saving,
     download_seconds,
 )
-from snapcraft_compression_advisor.advice.judging import Answer, pays_for_itself
-from snapcraft_compression_advisor.advice.recommend import recommend
+from snapcraft_compression_advisor.advice.judging import (
+    Answer,
+    pays_for_itself,
+    recommend,
+)
 from snapcraft_compression_advisor.advice.recommendation import Recommendation
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.wording import sentences

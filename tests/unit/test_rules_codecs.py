@@ -20,7 +20,7 @@ from lint_contexts import (
     with_launch,
 )
 from snapcraft_compression_advisor.advice.evidence import Policy, Saving
-from snapcraft_compression_advisor.advice.recommend import recommend
+from snapcraft_compression_advisor.advice.judging import recommend
 from snapcraft_compression_advisor.core.units import Interval
 from snapcraft_compression_advisor.diff.figures import BaselineBuild, PayloadFigures
 from snapcraft_compression_advisor.launch.fit import FittedProfile
