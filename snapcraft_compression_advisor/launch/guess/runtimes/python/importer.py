@@ -73,9 +73,7 @@ _LOADERS = frozenset(("load_entry_point", "distribution", "entry_points"))
 """What launchers call to load an entry point, whichever package has it."""
 
 _OPENS_LIBRARIES = re.compile(rb"\b(?:CDLL|LoadLibrary|dlopen)\(")
-_STARTS_PROGRAMS = re.compile(
-    rb"\bsubprocess\b|\bos\.(?:exec[lv]p?e?|posix_spawnp?|spawn[lv]p?e?)\("
-)
+_STARTS_PROGRAMS = (b"subprocess", b"os.exec", b"os.posix_spawn", b"os.spawn")
 _LIBRARY = re.compile(
     rb"[\"'](?:[^\"'\n]{0,200}/)?(?P<name>[\w.+-]{1,100}\.so[.\d]{0,20})[\"']"
 )
@@ -316,7 +314,7 @@ class Importer:
         if not standard and _OPENS_LIBRARIES.search(source):
             names = (match["name"].decode() for match in _LIBRARY.finditer(source))
             self.opens[file] = [*dict.fromkeys(names)]
-        if not standard and _STARTS_PROGRAMS.search(source):
+        if not standard and any(each in source for each in _STARTS_PROGRAMS):
             self.starting.add(file)
 
 
