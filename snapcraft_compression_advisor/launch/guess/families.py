@@ -117,7 +117,7 @@ def files_named_by(
 def _folders_of(
     family: Family, places: set[str], folders: Mapping[str, Sequence[Entry]]
 ) -> Iterator[str]:
-    """Yield the directories that a rule names, whatever is in them.
+    """Yield the directories that a rule names, also empty ones.
 
     :param places: directories of its triggers.
     """
