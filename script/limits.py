@@ -15,7 +15,7 @@ ROOM_LINES = {
     "codecs": 840,
     "squashfs": 1_540,
     "payload": 3_930,
-    "trial": 1_850,
+    "trial": 1_870,
     "devices": 905,
     "launch": 1_375,
     "launch/guess": 5_920,
@@ -36,7 +36,7 @@ ROOM_LINES = {
 """Of the package's rooms, without those inside that have a limit of their own."""
 
 TREES = {
-    PACKAGE: (47_555, 246),
+    PACKAGE: (47_570, 246),
     "tests": (41_100, 190),
     "study": (11_300, 63),
     "benchmarks": (2_350, 16),
