@@ -115,8 +115,9 @@ class Codec(Decompressor):
         """Return the bytes that mksquashfs writes for the block.
 
         These are the compressed block if it is smaller than its input, else the input
-        itself: mksquashfs then *stores* it. So a result as long as the input means a
-        stored block, and a shorter one a compressed one.
+        itself: mksquashfs then *stores* it (``mangle2`` of ``mksquashfs.c``). So a
+        result as long as the input means a stored block, and a shorter one a
+        compressed one.
 
         :param block: up to ``block_bytes`` bytes; a longer one counts as a full
             block of an image with larger blocks.

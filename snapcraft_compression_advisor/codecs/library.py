@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import ctypes
-from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar
 
 from ..core.errors import ToolError
-from .codec import DATA_BLOCK_BYTES, Codec
+from .codec import Codec
 
 Signature = tuple[Any, Sequence[Any]]
 """What a C function returns and takes, in ctypes' types."""
-Buffer = ctypes.Array[ctypes.c_char]
 
 
 class Library:
@@ -84,11 +82,7 @@ class Library:
 
 
 class BoundCodec(Codec):
-    """A codec whose blocks come from a shared library.
-
-    A subclass says how the library is called; what is done about a block that doesn't
-    shrink is the same for all.
-    """
+    """A codec whose blocks come from a shared library."""
 
     title: ClassVar[str]
     """The library's name, for the report."""
@@ -105,20 +99,3 @@ class BoundCodec(Codec):
         if not self.library.available:
             return f"{self.title}, missing"
         return f"{self.title} {self.library.version}"
-
-    def compress(self, block: bytes, *, block_bytes: int = DATA_BLOCK_BYTES) -> bytes:
-        """See :class:`Codec`; the decision is ``mangle2`` of ``mksquashfs.c``."""
-        room_bytes = max(block_bytes, len(block))
-        # LZO_MAX_EXPANSION more: lzo takes no limit and never gives up.
-        output = ctypes.create_string_buffer(room_bytes + room_bytes // 16 + 64 + 3)
-        written_bytes = self._encode(block, output, room_bytes) if block else 0
-        if not 0 < written_bytes < len(block):
-            return block
-        return ctypes.string_at(output, written_bytes)
-
-    @abstractmethod
-    def _encode(self, block: bytes, output: Buffer, room_bytes: int) -> int:
-        """Compress into the buffer; return the length, 0 if the room is too small.
-
-        :raises ToolError: if the library is missing or fails for another cause.
-        """

@@ -6,8 +6,8 @@ import ctypes
 from ctypes import c_char_p, c_int, string_at
 
 from ..core.units import Interval
-from .codec import KernelTime, broken_block
-from .library import BoundCodec, Buffer, Library
+from .codec import DATA_BLOCK_BYTES, KernelTime, broken_block
+from .library import BoundCodec, Library
 
 _BLOCK_TO_BLOCK = (c_int, (c_char_p, c_char_p, c_int, c_int))
 
@@ -36,9 +36,14 @@ class Lz4(BoundCodec):
         },
     )
 
-    def _encode(self, block: bytes, output: Buffer, room_bytes: int) -> int:
+    def compress(self, block: bytes, *, block_bytes: int = DATA_BLOCK_BYTES) -> bytes:
+        """See :class:`Codec`."""
+        room_bytes = max(block_bytes, len(block))
+        output = ctypes.create_string_buffer(room_bytes)
         liblz4 = self.library.functions
-        return int(liblz4.LZ4_compress_default(block, output, len(block), room_bytes))
+        length = liblz4.LZ4_compress_default(block, output, len(block), room_bytes)
+        # Nothing is written if the room is too small.
+        return string_at(output, length) if 0 < length < len(block) else block
 
     def decompress(self, block: bytes, *, max_bytes: int) -> bytes:
         """See :class:`Decompressor`."""

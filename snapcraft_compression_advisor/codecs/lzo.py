@@ -7,8 +7,8 @@ from ctypes import byref, c_char_p, c_int, c_size_t, c_void_p, string_at
 
 from ..core.errors import ToolError
 from ..core.units import MIB, Interval
-from .codec import KernelTime, broken_block
-from .library import BoundCodec, Buffer, Library
+from .codec import DATA_BLOCK_BYTES, KernelTime, broken_block
+from .library import BoundCodec, Library
 
 _LEVEL = 8
 """``SQUASHFS_LZO1X_999_COMP_DEFAULT`` of ``lzo_wrapper.h``."""
@@ -66,16 +66,19 @@ class Lzo(BoundCodec):
     def __init__(self, level: int = _LEVEL) -> None:
         self._level = level
 
-    def _encode(self, block: bytes, output: Buffer, room_bytes: int) -> int:
-        length = c_size_t()
+    def compress(self, block: bytes, *, block_bytes: int = DATA_BLOCK_BYTES) -> bytes:
+        """See :class:`Codec`."""
+        del block_bytes  # lzo takes no limit of room, and never gives up
+        expanded_bytes = len(block) + len(block) // 16 + 64 + 3  # LZO_MAX_EXPANSION
+        output, length = ctypes.create_string_buffer(expanded_bytes), c_size_t()
         work = ctypes.create_string_buffer(_WORK_BYTES)
         place = (block, len(block), output, byref(length), work)
         if self._level:
             self._call(_COMPRESS, *place, None, 0, None, self._level)
         else:
             self._call(_COMPRESS_FAST, *place)
-        if length.value > room_bytes:
-            return 0
+        if length.value >= len(block):
+            return block
         if self._level == _LEVEL:  # it changes bytes, not the length
             # It decompresses on the way. mksquashfs lets it write over the block, but
             # ours is immutable and may be in use in other threads.
@@ -84,7 +87,7 @@ class Lzo(BoundCodec):
             self._call(_OPTIMIZE, output, length.value, original, byref(again), None)
             if again.value != len(block):
                 raise _failure(_OPTIMIZE, _SUCCESS)
-        return length.value
+        return string_at(output, length.value)
 
     def _call(self, function: str, *arguments: object) -> None:
         status = getattr(self.library.functions, function)(*arguments)

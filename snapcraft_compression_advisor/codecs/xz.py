@@ -9,8 +9,8 @@ from functools import lru_cache
 
 from ..core.errors import ToolError
 from ..core.units import Interval
-from .codec import KernelTime, broken_block
-from .library import BoundCodec, Buffer, Library
+from .codec import DATA_BLOCK_BYTES, KernelTime, broken_block
+from .library import BoundCodec, Library
 
 PRESET = 6
 """``LZMA_PRESET_DEFAULT`` of ``lzma/container.h``."""
@@ -103,19 +103,23 @@ class Xz(BoundCodec):
         stream = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=MEMORY_BYTES)
         return decompress_stream(stream, block, length, name=self.name)
 
-    def _encode(self, block: bytes, output: Buffer, room_bytes: int) -> int:
-        written_bytes = c_size_t()
+    def compress(self, block: bytes, *, block_bytes: int = DATA_BLOCK_BYTES) -> bytes:
+        """See :class:`Codec`."""
+        room_bytes = max(block_bytes, len(block))
+        output, length = ctypes.create_string_buffer(room_bytes), c_size_t()
         filters = _filters(self._dictionary_bytes or room_bytes, self._preset)
         encode = self.library.functions.lzma_stream_buffer_encode
-        place = (block, len(block), output, byref(written_bytes), room_bytes)
+        place = (block, len(block), output, byref(length), room_bytes)
         status = encode(filters.chain, _CHECK, None, *place)
         if status == _ROOM_TOO_SMALL:
-            return 0
+            return block
         if status != _SUCCESS:
             details = f"lzma_stream_buffer_encode: {status}"
             message = "liblzma failed to compress"
             raise ToolError(message, details=details)
-        return written_bytes.value
+        if length.value >= len(block):
+            return block
+        return ctypes.string_at(output, length.value)
 
 
 class _Filters:

@@ -7,8 +7,8 @@ from ctypes import c_char_p, c_int, c_size_t, c_uint, string_at
 
 from ..core.errors import ToolError
 from ..core.units import Interval
-from .codec import KernelTime, broken_block
-from .library import BoundCodec, Buffer, Library
+from .codec import DATA_BLOCK_BYTES, KernelTime, broken_block
+from .library import BoundCodec, Library
 
 _LEVEL = 15
 """``ZSTD_DEFAULT_COMPRESSION_LEVEL`` of ``zstd_wrapper.h``."""
@@ -50,14 +50,17 @@ class Zstd(BoundCodec):
     def __init__(self, level: int = _LEVEL) -> None:
         self._level = level
 
-    def _encode(self, block: bytes, output: Buffer, room_bytes: int) -> int:
+    def compress(self, block: bytes, *, block_bytes: int = DATA_BLOCK_BYTES) -> bytes:
+        """See :class:`Codec`."""
+        room_bytes = max(block_bytes, len(block))
+        output = ctypes.create_string_buffer(room_bytes)
         libzstd = self.library.functions
         place = (output, room_bytes, block, len(block))
         result = libzstd.ZSTD_compress(*place, self._level)
         if not libzstd.ZSTD_isError(result):
-            return int(result)
+            return string_at(output, result) if result < len(block) else block
         if libzstd.ZSTD_getErrorCode(result) == _ROOM_TOO_SMALL:
-            return 0
+            return block
         message = "libzstd failed to compress"
         raise ToolError(message, details=self._error_name(result))
 
