@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
-from functools import partial
 
 from ..core.units import Interval, combined
 from .evidence import (
@@ -136,10 +135,9 @@ def pays_for_itself(
     """
     if month := _month(saving, downloads, policy):
         return _reaches(month.total_s, 0.0)
-    saved_s = saving.seconds * policy.max_launches
-    download = partial(download_seconds, link_mbit_per_s=policy.link_mbit_per_s)
-    download_s = added.map(download)
-    return _reaches(combined(sum, (saved_s, -download_s)), 0.0)
+    byte_s = download_seconds(1, policy.link_mbit_per_s)
+    parts = (saving.seconds * policy.max_launches, added * -byte_s)
+    return _reaches(combined(sum, parts), 0.0)
 
 
 def all_of(answers: Iterable[Answer]) -> Answer:
@@ -153,7 +151,9 @@ def all_of(answers: Iterable[Answer]) -> Answer:
 
 def stays_within(figure: Interval, most: float) -> Answer:
     """Return whether a figure is no more than a limit."""
-    return _reaches(-figure, -most)
+    if figure.high <= most:
+        return Answer.YES
+    return Answer.NO if figure.low > most else Answer.UNKNOWN
 
 
 def judge(

@@ -178,7 +178,11 @@ def block_seconds(cost: BlockCost, *, raw_bytes: float, stored_bytes: float) -> 
 
 def scaled(cost: BlockCost, factor: Interval) -> BlockCost:
     """Return a cost times a factor: its middles alone count."""
-    return cost.map(lambda part: factor * part.mid)
+    return BlockCost(
+        block_s=factor * cost.block_s.mid,
+        raw_s_per_byte=factor * cost.raw_s_per_byte.mid,
+        stored_s_per_byte=factor * cost.stored_s_per_byte.mid,
+    )
 
 
 SCHEMA = 1

@@ -141,12 +141,9 @@ def device_figures(device: DeviceProfile) -> DeviceFile:
 
 
 def _profile(file: DeviceFile) -> DeviceProfile:
-    decompress: dict[str, BlockCost] = {"none": NO_COST}
-    decompress |= {
-        codec: figures.cost()
-        for codec, figures in file.decompress.items()
-        if codec != "none"
-    }
+    known = file.decompress.items()
+    decompress: dict[str, BlockCost] = {codec: each.cost() for codec, each in known}
+    decompress["none"] = NO_COST
     missing = [codec for codec in CODECS if codec not in decompress]
     sources = tuple(file.sources)
     if missing:
