@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from operator import add, mul, sub
 from typing import Literal
 
@@ -109,34 +109,33 @@ class Figure:
 
 
 def combined(
-    total: Callable[[Sequence[float]], float], figures: Sequence[Interval]
+    total: Callable[[Sequence[float]], float],
+    figures: Sequence[Interval],
+    *,
+    bounded: bool = True,
 ) -> Interval:
     """Return a total of independent figures, with the interval that theirs make.
 
     Each figure goes to either end while the others stay in the middle; the distances
-    add up by their squares (ISO/IEC Guide 98-3, 5.1.2), within what is possible.
+    add up by their squares (ISO/IEC Guide 98-3, 5.1.2).
+
+    :param bounded: whether no total is less than that of all low ends.
     """
-    spread = spread_around(total, figures)
-    lowest = min(spread.mid, total([figure.low for figure in figures]))
-    return replace(spread, low=max(spread.low, lowest)) if lowest >= 0 else spread
-
-
-def spread_around(
-    total: Callable[[Sequence[float]], float], figures: Sequence[Interval]
-) -> Interval:
-    """Return :func:`combined` without minding what is possible."""
-    middles = [figure.mid for figure in figures]
+    lows, middles = zip(*((figure.low, figure.mid) for figure in figures), strict=True)
     cases = (
         [*middles[:place], end, *middles[place + 1 :]]
         for place, figure in enumerate(figures)
         for end in (figure.low, figure.high)
     )
-    mid, *totals = map(total, [middles, *cases])
+    mid, lowest, *totals = map(total, [middles, lows, *cases])
     below = above = 0.0
     for ends in zip(totals[::2], totals[1::2], strict=True):
         below += max(0.0, mid - min(ends)) ** 2
         above += max(0.0, max(ends) - mid) ** 2
-    return Interval(low=mid - math.sqrt(below), mid=mid, high=mid + math.sqrt(above))
+    low, lowest = mid - math.sqrt(below), min(mid, lowest)
+    if bounded and lowest >= 0:
+        low = max(low, lowest)
+    return Interval(low=low, mid=mid, high=mid + math.sqrt(above))
 
 
 def seconds(value: Interval | float) -> Figure:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Literal
 
-from ..core.units import Interval, spread_around
+from ..core.units import Interval, combined
 
 if TYPE_CHECKING:  # rules that need no analysis load this
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -237,7 +237,7 @@ def _combined(parts: Sequence[_Part]) -> Interval:
         return seconds
 
     ends = [Interval(low=0, mid=1, high=2)] * len(names)
-    return spread_around(total, ends)
+    return combined(total, ends, bounded=False)
 
 
 def _causes(

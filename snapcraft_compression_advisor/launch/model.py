@@ -173,10 +173,8 @@ def saved_figures(slow: LaunchEstimate, fast: LaunchEstimate) -> tuple[Interval,
 
 def calibrated_work(slow: LaunchEstimate, fast: LaunchEstimate) -> Interval:
     """Return the work in :func:`saved_figures` if the device's figures were known."""
-    slow_s, fast_s = (
-        each.calibrated + Interval.exactly(each.fill.mid) for each in (slow, fast)
-    )
-    return slow_s - fast_s
+    fill_s = slow.fill.mid - fast.fill.mid
+    return slow.calibrated - fast.calibrated + Interval.exactly(fill_s)
 
 
 def total_s(figures: Sequence[float]) -> float:
@@ -346,15 +344,14 @@ def average_saving(
     saved = average_figures(
         [(share, saved_figures(slow, fast)) for share, slow, fast in users]
     )
-    calibrated = Interval.exactly(0)
-    for share, slow, fast in users:
-        calibrated += calibrated_work(slow, fast) * share
-    seeks, transfer, work, *shares, waited_share = saved
-    known = [Interval.exactly(share.mid) for share in shares]
-    device = [Interval.exactly(each.mid) for each in (seeks, transfer)]
+    calibrated = _sum(
+        calibrated_work(slow, fast) * share for share, slow, fast in users
+    )
+    # Of total_s: 0 and 1 are of the storage, 3 and 4 say how much is read.
+    known = [Interval.exactly(each.mid) for each in saved]
     return combined(total_s, saved), Narrowing(
-        if_recorded=combined(total_s, (seeks, transfer, work, *known, waited_share)),
-        if_calibrated=combined(total_s, (*device, calibrated, *shares, waited_share)),
+        if_recorded=combined(total_s, (*saved[:3], *known[3:5], saved[5])),
+        if_calibrated=combined(total_s, (*known[:2], calibrated, *saved[3:])),
     )
 
 
@@ -370,6 +367,8 @@ def average_figures(
 
     :param devices: the share of each, which add up to 1, and its figures.
     """
+    if len(devices) == 1:  # it is the average
+        return tuple(devices[0][1])
     shares = [share for share, _ in devices]
 
     def average(values: Sequence[float]) -> float:
