@@ -205,7 +205,7 @@ class Observer:
         kept = [line for line in lines if line]
         return ToolError(
             message,
-            details="\n".join(kept) or "It printed nothing.",
+            details="\n".join(kept).expandtabs() or "It printed nothing.",
             resolution=_advice(kept, self._root, is_isolated=self._quota is not None),
         )
 
