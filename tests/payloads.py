@@ -68,7 +68,7 @@ class MemoryPayload:
     path: Path = Path("prime")
     kind: PayloadKind = "prime"
     packed_with: str | None = None
-    is_far = False
+    is_remote = False
 
     def __post_init__(self) -> None:
         """List the files."""

@@ -60,7 +60,7 @@ class LaunchEvent:
     :param due_s: seconds from the start that do.
     :param text: in a line of standard output or error that does. A program that writes
         to a pipe may keep its output back until some kilobytes have come together; such
-        a one has to be told to print lines at once.
+        a one needs an option to print lines at once.
     :param display: the X display that the command shall use; by default ``DISPLAY``.
     """
 

@@ -208,8 +208,8 @@ def _refusal(_program: str) -> str | None:
         # A directory of the machine stands for the payload.
         time_launch(request, Path("/usr"))
     except ToolError as error:
-        said = error.details or ""
-        return said if "bwrap" in said else str(error)
+        details = error.details or ""
+        return details if "bwrap" in details else str(error)
     return None
 
 

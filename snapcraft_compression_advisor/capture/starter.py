@@ -299,12 +299,12 @@ def keep(information: int, advisor: int) -> None:
         namespace with its first process.
     :param advisor: one that ends with the advisor.
     """
-    said = b""
-    while (found := _FIRST_PROCESS.search(said)) is None:
+    text = b""
+    while (found := _FIRST_PROCESS.search(text)) is None:
         read = os.read(information, _READ_BYTES)
         if not read:
             return  # bubblewrap started nothing
-        said += read
+        text += read
     with contextlib.suppress(ProcessLookupError, FileNotFoundError):
         process = os.pidfd_open(int(found[1]))
         bubblewrap = os.pidfd_open(_parent(int(found[1])))

@@ -70,7 +70,7 @@ class RemoteFile(ImageFile):
     :raises StorageError: if the store doesn't answer, or doesn't say its length.
     """
 
-    is_far = True
+    is_remote = True
 
     def __init__(self, url: str) -> None:
         self.where, self.read_bytes = url, 0

@@ -146,8 +146,8 @@ class _Checked(PluginProperties, frozen=True):
             try:
                 part_settings(data)
             except AdvisorError as error:
-                said = [str(error), *([error.resolution] if error.resolution else [])]
-                raise ValueError(". ".join(said)) from error
+                sentences = filter(None, (str(error), error.resolution))
+                raise ValueError(". ".join(sentences)) from error
         return data
 
     @classmethod

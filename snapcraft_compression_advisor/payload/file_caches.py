@@ -26,7 +26,7 @@ BASE_PYTHONS = {"core18": 6, "core20": 8, "core22": 10, "core24": 12}
 """Minor versions of ``python3`` of the Ubuntu releases that bases are made from."""
 
 MOST_INTERPRETERS = 4
-"""Versions of Python that are told apart in a payload, the newest."""
+"""Versions of Python that a payload may have side by side, the newest."""
 
 _ROOT = re.compile(
     r"(?P<root>(?:.*/)?lib(?:64)?/(?:python3/dist-packages"
@@ -45,7 +45,7 @@ _FONTS = "usr/share/fonts"
 CACHES = "var/cache/fontconfig"
 
 _FONT_DIRECTORIES = (f"{_FONTS}/", "usr/local/share/fonts/")
-"""Where fontconfig looks unless it is told otherwise."""
+"""Where fontconfig looks by default."""
 
 _FONT_SUFFIXES = (".ttf", ".otf", ".ttc", ".pcf", ".pcf.gz", ".pfb")
 _FONT_CONTENT = ("gnome-", "kf5-", "kf6-", "kde-frameworks-")

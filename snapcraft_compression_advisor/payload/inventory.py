@@ -17,7 +17,7 @@ from ..core.units import MIB, format_bytes
 from ..squashfs.entry import EntryKind, ImageEntry
 
 CONTENTS_FREE_BYTES = 16 * 1024 * MIB
-"""What a payload's files may claim to hold, whatever they take."""
+"""What a payload's files may claim to hold, however little they take."""
 PACKED_FREE_BYTES = 512 * MIB
 """The same of files that are packed, unpacked or made deltas of, which reads all zeros:
 three seconds a GiB."""

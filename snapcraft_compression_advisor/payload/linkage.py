@@ -13,7 +13,7 @@ from .elf import TRIPLETS, BrokenElfError, ElfLinkage, elf_of
 from .inventory import Entry, PathResolver
 from .source import Payload
 
-MOST_FAR_FILES = 100
+MOST_REMOTE_FILES = 100
 """Of a snap in a store, as many files are asked what they need: of a desktop
 application, each takes some 40 KB. What the others need isn't known then."""
 
@@ -117,7 +117,7 @@ class LibraryFinder:
         self._elsewhere = elsewhere
         self._linkages: dict[str, ElfLinkage | None] = {}
         self._found: dict[object, tuple[Entry, ElfLinkage] | str] = {}
-        self._most = MOST_FAR_FILES if payload.is_far else None
+        self._most = MOST_REMOTE_FILES if payload.is_remote else None
         self.unread: dict[str, None] = {}
 
     def linkage(self, entry: Entry) -> ElfLinkage | None:

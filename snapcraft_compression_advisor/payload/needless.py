@@ -37,7 +37,7 @@ _SHOWN = "the application may show such pages as its help"
 MOST_FILES = 200
 """ELF files that are looked at, the largest first: of a browser, an office suite and a
 game without their base they hold 99 % of all ELF bytes, of whole system trees 94 %."""
-MOST_FAR_FILES = 50
+MOST_REMOTE_FILES = 50
 """The same of a snap in a store: each takes some 25 KB."""
 LEAST_BYTES = 64 * 1024
 """Smaller ELF files aren't looked at."""
@@ -196,7 +196,7 @@ def unstripped_files(payload: Payload) -> Iterator[NeedlessFile]:
         and (entry.executable or _LIBRARY.fullmatch(entry.path))
     ]
     candidates.sort(key=lambda entry: (-entry.size_bytes, entry.path))
-    most = MOST_FAR_FILES if payload.is_far else MOST_FILES
+    most = MOST_REMOTE_FILES if payload.is_remote else MOST_FILES
     for entry in candidates[:most]:
         try:
             elf = elf_of(payload, entry)

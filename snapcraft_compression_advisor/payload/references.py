@@ -150,7 +150,7 @@ def _paths(text: str, snap_name: str) -> Iterator[str]:
 
 def _texts(payload: Payload) -> Iterator[tuple[Entry, str]]:
     """Yield scripts and settings with their texts."""
-    if payload.is_far:
+    if payload.is_remote:
         return
     left = MOST_TEXTS
     for entry in payload.inventory.files():

@@ -68,7 +68,7 @@ class Payload(Protocol):
         """Whether it is a prime directory or a built image."""
 
     @property
-    def is_far(self) -> bool:
+    def is_remote(self) -> bool:
         """Whether it is in a store, so that bytes are dear; of a stack, the app's."""
 
     @property
@@ -99,7 +99,7 @@ class DirectoryPayload:
     """
 
     kind: PayloadKind = "prime"
-    is_far = False
+    is_remote = False
     packed_with = None
 
     def __init__(self, path: Path, *, component: str | None = None) -> None:
@@ -140,7 +140,7 @@ class SnapPayload:
     def __init__(self, path: Path, image: Image, state: str | None = None) -> None:
         self.path = path
         self.image = image
-        self.is_far = image.is_far
+        self.is_remote = image.is_remote
         self.state = state
         self.entries: Sequence[ImageEntry] = tuple(image.walk())
         self.inventory = list_image(self.entries)

@@ -74,7 +74,7 @@ class StackedPayload:
         self.path: Path = self.app.path
         self.kind: PayloadKind = self.app.kind
         self.snap: SnapMetadata = self.app.snap
-        self.is_far = self.app.is_far
+        self.is_remote = self.app.is_remote
         self.packed_with: str | None = self.app.packed_with
         self._origins: dict[str, int] = {}
         self.inventory = Inventory.of(self._merged())

@@ -18,7 +18,7 @@ DAYS = 365.25 / 12
 
 
 def _matching(pattern: str, problem: str) -> pydantic.AfterValidator:
-    """Return the check of a text, and what is said of one that doesn't match."""
+    """Return the check of a text, with the message on one that doesn't match."""
 
     def check(text: str) -> str:
         if re.fullmatch(pattern, text, re.DOTALL):

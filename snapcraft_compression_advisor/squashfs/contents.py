@@ -51,7 +51,7 @@ class ContentsReader:
         self._superblock = superblock
         self._decompress = decompress
         self._fragments = fragments
-        self._kept_blocks = KeptBlocks(sparing=file.is_far)
+        self._kept_blocks = KeptBlocks(sparing=file.is_remote)
         # One tuple, so that threads find the three of one read.
         self._reached: tuple[FileBlocks | None, int, int] = (None, 0, 0)
         self._kept_fragment = lru_cache(maxsize=_FRAGMENTS_KEPT)(self._fragment)
@@ -151,7 +151,7 @@ class ContentsReader:
         share = block.stored_bytes * length / block.raw_bytes
         part_bytes = round(_PART_MARGIN * share) + _PART_BYTES
         # Of a store, no more is read than that takes, or little more.
-        while self._file.is_far and part_bytes < block.stored_bytes:
+        while self._file.is_remote and part_bytes < block.stored_bytes:
             part = block._replace(stored_bytes=part_bytes)
             contents = self._read(part, length, some)
             if len(contents) == length:

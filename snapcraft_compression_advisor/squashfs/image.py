@@ -36,14 +36,14 @@ class Image:
     :class:`StorageError` if the file can't be read.
 
     :param file: file of the image, which closes it.
-    :ivar is_far: see :class:`ImageFile`.
+    :ivar is_remote: see :class:`ImageFile`.
     :raises BadDataError: if it is no squashfs image.
     """
 
     def __init__(self, file: ImageFile) -> None:
         self._file = file
         self.where = file.where
-        self.is_far = file.is_far
+        self.is_remote = file.is_remote
         self.image_bytes = file.size_bytes
         head = file.read(0, min(SUPERBLOCK_BYTES, file.size_bytes))
         self.superblock = parse_superblock(
@@ -109,7 +109,7 @@ class Image:
     def _contents(self) -> ContentsReader:
         codec, some = self._codec, None
         # From lzo, a whole block comes as fast as a part; of a store, less is read.
-        if isinstance(codec, Xz) or (isinstance(codec, Lzo) and self.is_far):
+        if isinstance(codec, Xz) or (isinstance(codec, Lzo) and self.is_remote):
             some = codec.decompress_some
         return ContentsReader(
             self._file,

@@ -21,11 +21,11 @@ class ImageFile:
     :raises NoInputError: if the file is missing or may not be read.
     :raises BadDataError: if it isn't a regular file.
     :raises StorageError: if the system fails to open it.
-    :cvar is_far: whether bytes are dear, as in a store: no more are read than needed,
-        and samples have fewer blocks.
+    :cvar is_remote: whether bytes are dear, as in a store: no more are read than
+        needed, and samples have fewer blocks.
     """
 
-    is_far: ClassVar[bool] = False
+    is_remote: ClassVar[bool] = False
 
     def __init__(self, path: Path) -> None:
         self.where = os.fsencode(path).decode("utf-8", "backslashreplace")

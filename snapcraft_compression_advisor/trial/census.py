@@ -195,10 +195,10 @@ CENSUS_BLOCKS = 2560
 adds 0.2 to 0.3 % of the size to the error (one standard deviation; a browser, an office
 suite and a Python application), about half of what the smaller phases do."""
 
-FAR_BYTES = 2_000_000
+REMOTE_BYTES = 2_000_000
 """What the blocks looked at closely may take in an image in a store. Fewer blocks make
 the interval wider, which says so itself."""
-LEAST_FAR_BLOCKS = 16
+LEAST_REMOTE_BLOCKS = 16
 """But so many at least. If they are fewer than are tried, all of them are tried."""
 
 
@@ -300,7 +300,7 @@ def take_census(
 
 def readable_blocks(payload: Payload, layout: Layout) -> float:
     """Return the limit of blocks to read of a payload; infinite unless it is far."""
-    if not (isinstance(payload, SnapPayload) and payload.is_far):
+    if not (isinstance(payload, SnapPayload) and payload.is_remote):
         return math.inf
     raw_bytes = layout.raw_bytes().astype(np.float64)
     total = raw_bytes.sum()
@@ -309,7 +309,7 @@ def readable_blocks(payload: Payload, layout: Layout) -> float:
     # Blocks are drawn by their lengths, so one takes what a byte does in the image.
     stored_share = min(1.0, payload.image.image_bytes / total)
     drawn_bytes = stored_share * float((raw_bytes**2).sum() / total)
-    return float(max(LEAST_FAR_BLOCKS, FAR_BYTES // drawn_bytes))
+    return float(max(LEAST_REMOTE_BLOCKS, REMOTE_BYTES // drawn_bytes))
 
 
 def _packed_alike(payload: SnapPayload, layout: Layout) -> bool:

@@ -122,8 +122,8 @@ def _fitted() -> Mapping[str, Any]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Misses:
-    """What one step's prediction misses.
+class Residuals:
+    """What one step's prediction leaves, as estimated.
 
     :param deviations: for every block that it was found from, weighted to stand for
         the payload; as if the block hadn't been used for the prediction.
@@ -160,14 +160,14 @@ class Estimate:
 
     :param half_width_bytes: of the interval that holds the truth in 95 % of draws.
     :param predicted_bytes: for each phase, the predicted size of every block in it.
-    :param misses: of each step, that of the blocks tried before all.
+    :param residuals: of each step, that of the blocks tried before all.
     :param confidence_z: quantile of the normal distribution that intervals are made of.
     """
 
     total_bytes: float
     half_width_bytes: float
     predicted_bytes: tuple[NDArray[np.float64], ...]
-    misses: tuple[Misses, ...]
+    residuals: tuple[Residuals, ...]
     confidence_z: float
 
 
@@ -202,23 +202,25 @@ def estimate_total(
     ratios = stored_bytes / phases[-1].raw_bytes[places]
     weights = phases[-1].weights[places] / sample.shares
     known = _Known(sample.members, ratios, weights, sample.shares, in_file_order=False)
-    misses: list[Misses] = []
+    residuals: list[Residuals] = []
     predicted: list[NDArray[np.float64]] = []
     for phase in reversed(phases):
-        if misses or model is None:
-            ratios, missed = _regress(phase, known)
+        if residuals or model is None:
+            ratios, residual = _regress(phase, known)
         else:
-            ratios, missed = _correct(phase, known, model)
-        misses.append(missed)
+            ratios, residual = _correct(phase, known, model)
+        residuals.append(residual)
         predicted.insert(0, ratios * phase.raw_bytes)
         known = _Known(
             *(phase.members, ratios, phase.weights, phase.shares),
             in_file_order=True,  # low lots are evenly spread over files
         )
     total_bytes = float((phases[0].weights * predicted[0]).sum())
-    total_bytes += sum(each.total_bytes for each in misses)
-    half_width_bytes = half_width(misses, z)
-    return Estimate(total_bytes, half_width_bytes, tuple(predicted), tuple(misses), z)
+    total_bytes += sum(each.total_bytes for each in residuals)
+    half_width_bytes = half_width(residuals, z)
+    return Estimate(
+        total_bytes, half_width_bytes, tuple(predicted), tuple(residuals), z
+    )
 
 
 def difference_half_width(first: Estimate, second: Estimate) -> float:
@@ -227,19 +229,19 @@ def difference_half_width(first: Estimate, second: Estimate) -> float:
     The same blocks went through all phases, so what one codec's sizes miss is much the
     same as what the other's miss.
     """
-    misses = [
+    residuals = [
         replace(one, deviations=one.deviations - other.deviations)
-        for one, other in zip(first.misses, second.misses, strict=True)
+        for one, other in zip(first.residuals, second.residuals, strict=True)
     ]
-    return half_width(misses, first.confidence_z)
+    return half_width(residuals, first.confidence_z)
 
 
-def half_width(misses: Sequence[Misses], z: float) -> float:
-    """Return the half width of the interval that misses of several steps leave."""
-    return z * float(np.sqrt(sum(each.variance for each in misses)))
+def half_width(residuals: Sequence[Residuals], z: float) -> float:
+    """Return the half width of the interval that residuals of several steps leave."""
+    return z * float(np.sqrt(sum(each.variance for each in residuals)))
 
 
-def _regress(phase: Phase, known: _Known) -> tuple[NDArray[np.float64], Misses]:
+def _regress(phase: Phase, known: _Known) -> tuple[NDArray[np.float64], Residuals]:
     """Fit the known blocks' ratios and predict those of all blocks of the phase."""
     places = phase.places_of(known.members)
     columns = phase.predictors(known=len(places))
@@ -251,11 +253,11 @@ def _regress(phase: Phase, known: _Known) -> tuple[NDArray[np.float64], Misses]:
     inverse = np.linalg.inv((x * w[:, None]).T @ x + w.sum() * np.diag(penalties))
     fitted = rows @ (inverse @ (x * w[:, None]).T @ known.ratios)
     predicted = np.where(phase.zeros, 0.0, np.clip(fitted, 0.0, 1.0))
-    missed = bytes_each * (known.ratios - predicted[places])
+    residual = bytes_each * (known.ratios - predicted[places])
     leverage = np.minimum(w * ((x @ inverse) * x).sum(axis=1), _LARGEST_LEVERAGE)
-    return predicted, Misses(
-        total_bytes=float(missed.sum()),
-        deviations=missed / (1 - leverage),
+    return predicted, Residuals(
+        total_bytes=float(residual.sum()),
+        deviations=residual / (1 - leverage),
         shares=known.shares,
         in_file_order=known.in_file_order,
     )
@@ -263,20 +265,20 @@ def _regress(phase: Phase, known: _Known) -> tuple[NDArray[np.float64], Misses]:
 
 def _correct(
     phase: Phase, known: _Known, model: BlockModel
-) -> tuple[NDArray[np.float64], Misses]:
+) -> tuple[NDArray[np.float64], Residuals]:
     """Predict by a model, corrected by what it misses of the known blocks."""
     places = phase.places_of(known.members)
     predicted = np.where(phase.zeros, 0.0, model.predict(phase.ratios, phase.raw_bytes))
     bytes_each = known.weights * phase.raw_bytes[places]
     expected = bytes_each * predicted[places]
-    missed = bytes_each * known.ratios - expected
+    residual = bytes_each * known.ratios - expected
     drawn = known.shares < 1
-    correction, deviations = _bias(missed[drawn], expected[drawn], model)
+    correction, deviations = _bias(residual[drawn], expected[drawn], model)
     predicted = np.minimum(1.0, predicted * (1 + correction))
     certain = bytes_each * (known.ratios - predicted[places])
-    every = np.zeros(len(missed))
+    every = np.zeros(len(residual))
     every[drawn] = deviations
-    return predicted, Misses(
+    return predicted, Residuals(
         total_bytes=float(certain[~drawn].sum()),
         deviations=every,
         shares=known.shares,
@@ -285,7 +287,7 @@ def _correct(
 
 
 def _bias(
-    missed: NDArray[np.float64], expected: NDArray[np.float64], model: BlockModel
+    residual: NDArray[np.float64], expected: NDArray[np.float64], model: BlockModel
 ) -> tuple[float, NDArray[np.float64]]:
     """Return a model's bias on a payload, and deviations that tell its error.
 
@@ -294,11 +296,11 @@ def _bias(
     Bayes estimator). If they show more than chance explains, the spread is at least the
     rest: a payload unlike those of the fit isn't taken for one of them.
     """
-    count, total = len(missed), float(expected.sum())
+    count, total = len(residual), float(expected.sum())
     if not count or not total:
-        return 0.0, missed
-    found = float(missed.sum()) / total
-    deviations = (missed - found * expected) * (count / total)
+        return 0.0, residual
+    found = float(residual.sum()) / total
+    deviations = (residual - found * expected) * (count / total)
     squares = float((deviations**2).sum())
     known = SCATTER_WEIGHT * model.scatter**2
     by_chance = (known + squares) / (SCATTER_WEIGHT + count - 1) / count

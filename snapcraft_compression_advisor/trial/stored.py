@@ -186,7 +186,7 @@ def _relative(
     predicted: NDArray[np.float64],
     lengths: NDArray[np.float64],
 ) -> float:
-    """Return the root of the mean square of misses, relative to that of sizes."""
+    """Return the root of the mean square of residuals, relative to that of sizes."""
     squares = float(((predicted / lengths) ** 2).sum())
     if not squares:
         return 1.0

@@ -156,8 +156,8 @@ def _recorded(payload: Payload, app: str, starts: Starts) -> LaunchProfile | str
                 payload, (starts.of(app),), starts.reporter, within=starts.within
             )
         except AdvisorError as error:  # noqa: PERF203 # a launch takes seconds
-            said = filter(None, (str(error), error.resolution))
-            problem = ". ".join(said).removesuffix(".")
+            sentences = filter(None, (str(error), error.resolution))
+            problem = ". ".join(sentences).removesuffix(".")
             starts.reporter.progress(f"{app} failed: {problem}")
         else:
             return profile

@@ -257,7 +257,7 @@ def test_a_large_snap_costs_a_sample_of_its_blocks(tmp_path: Path) -> None:
     row = row_of(content)
     assert row.get("error") is None
     assert len(content) > 12_000_000
-    assert row["read_bytes"] < census.FAR_BYTES + 300_000
+    assert row["read_bytes"] < census.REMOTE_BYTES + 300_000
     assert row["added_bytes_low"] <= row["added_bytes_mid"] <= row["added_bytes_high"]
 
 
@@ -271,7 +271,7 @@ def test_of_libraries_only_the_beginnings_are_read(
     }
     files |= {"bin/one": make_elf(needed=names), "meta/snap.yaml": snap_yaml()}
     content = pack(tmp_path, files, codec)
-    monkeypatch.setattr(census, "FAR_BYTES", 1)
+    monkeypatch.setattr(census, "REMOTE_BYTES", 1)
     row = row_of(content)
     assert row.get("error") is None
     assert row["launches"]

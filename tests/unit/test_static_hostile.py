@@ -269,14 +269,14 @@ def test_of_a_far_snap_few_libraries_are_asked_what_they_need(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The libraries that are found are there all the same, and the guess says it."""
-    monkeypatch.setattr(linkage, "MOST_FAR_FILES", 2)
+    monkeypatch.setattr(linkage, "MOST_REMOTE_FILES", 2)
     names = ("a", "b", "c", "d")
     files = {f"lib/lib{name}.so.1": make_elf() for name in names}
     needed = [f"lib{name}.so.1" for name in names[:3]]
     files["bin/hello"] = make_elf(needed=needed)
     files["lib/libc.so.1"] = make_elf(needed=["libd.so.1"])
     assert blind_spots(files, "bin/hello") == ()
-    monkeypatch.setattr(MemoryPayload, "is_far", True)
+    monkeypatch.setattr(MemoryPayload, "is_remote", True)
     candidates = guessed(files, "bin/hello")
     (spot,) = candidates.blind_spots
     assert (spot.reason, spot.what) == ("limit-reached", "libraries")

@@ -216,7 +216,7 @@ def keys_of(payload: Payload, candidate: Candidate) -> FileKeys:
     entry = candidate.entry
     program = candidate.role == "program" or candidate.way.endswith("-extension")
     is_elf = not is_data(entry.path)
-    if payload.is_far:  # a look at each file would take a data block
+    if payload.is_remote:  # a look at each file would take a data block
         is_elf = is_elf and (entry.executable or ".so" in entry.path)
     parts = parts_of(payload, entry, program=program) if is_elf else None
     return block_keys(candidate, parts, block_count(entry.size_bytes))
