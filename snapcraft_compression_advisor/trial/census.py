@@ -61,11 +61,6 @@ class Phase:
         """Whether every block of the payload is in it."""
         return bool((self.weights == 1).all())
 
-    def places_of(self, members: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the indices of some members."""
-        places: NDArray[np.int64] = np.searchsorted(self.members, members)
-        return places
-
     def predictors(self, *, known: int) -> NDArray[np.float64]:
         """Return standardised columns that sizes are predicted from.
 
@@ -111,7 +106,7 @@ def first_phase(
 
 def closer_phase(phase: Phase, drawn: Sample, sizes: NDArray[np.float64]) -> Phase:
     """Return blocks of a phase with the rows of sizes that a closer look found."""
-    places = phase.places_of(drawn.members)
+    places = np.searchsorted(phase.members, drawn.members)
     raw_bytes = phase.raw_bytes[places]
     return Phase(
         members=drawn.members,
@@ -241,7 +236,7 @@ class Census:
         found = np.zeros(len(blocks.members))
         for phase, each in zip(phases, values, strict=True):
             if phase.ratios.shape[1]:
-                found[blocks.places_of(phase.members)] = each
+                found[np.searchsorted(blocks.members, phase.members)] = each
         return found
 
     def spread_out(self, sizes: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -263,7 +258,7 @@ class Census:
 def nearest_known(layout: Layout, blocks: Phase) -> NDArray[np.int64]:
     """Return for every block of a layout which one of a census it is taken for."""
     numbers = np.arange(layout.block_count)
-    return np.minimum(blocks.places_of(numbers), len(blocks.members) - 1)
+    return np.minimum(np.searchsorted(blocks.members, numbers), len(blocks.members) - 1)
 
 
 def take_census(

@@ -198,7 +198,7 @@ def estimate_total(
     if not len(sample.members):
         nothing = tuple(np.zeros(len(phase.members)) for phase in phases)
         return Estimate(0.0, 0.0, nothing, (), z)
-    places = phases[-1].places_of(sample.members)
+    places = np.searchsorted(phases[-1].members, sample.members)
     ratios = stored_bytes / phases[-1].raw_bytes[places]
     weights = phases[-1].weights[places] / sample.shares
     known = _Known(sample.members, ratios, weights, sample.shares, in_file_order=False)
@@ -243,7 +243,7 @@ def half_width(residuals: Sequence[Residuals], z: float) -> float:
 
 def _regress(phase: Phase, known: _Known) -> tuple[NDArray[np.float64], Residuals]:
     """Fit the known blocks' ratios and predict those of all blocks of the phase."""
-    places = phase.places_of(known.members)
+    places = np.searchsorted(phase.members, known.members)
     columns = phase.predictors(known=len(places))
     rows = np.column_stack((np.ones(len(phase.members)), columns))
     bytes_each = known.weights * phase.raw_bytes[places]
@@ -267,7 +267,7 @@ def _correct(
     phase: Phase, known: _Known, model: BlockModel
 ) -> tuple[NDArray[np.float64], Residuals]:
     """Predict by a model, corrected by what it misses of the known blocks."""
-    places = phase.places_of(known.members)
+    places = np.searchsorted(phase.members, known.members)
     predicted = np.where(phase.zeros, 0.0, model.predict(phase.ratios, phase.raw_bytes))
     bytes_each = known.weights * phase.raw_bytes[places]
     expected = bytes_each * predicted[places]

@@ -243,7 +243,8 @@ class _SampledTrial:
         sizes = np.maximum(1.0, census.closest(ladder.phases, predicted).round())
         stored = census.blocks.ratios[:, 0] >= 1
         sizes = np.where(stored, census.blocks.raw_bytes, sizes)
-        sizes[census.blocks.places_of(tried.sample.members)] = tried.stored_bytes
+        places = np.searchsorted(census.blocks.members, tried.sample.members)
+        sizes[places] = tried.stored_bytes
         every = census.spread_out(sizes)
         errors, runs = block_errors(
             census, ladder.phases, predicted, tried.sample, tried.stored_bytes

@@ -161,13 +161,13 @@ def block_errors(
     blocks, layout = census.blocks, census.layout
     scatters = []
     for phase, predicted in zip(phases, predicted_bytes, strict=True):
-        places = phase.places_of(sample.members)
+        places = np.searchsorted(phase.members, sample.members)
         missed = stored_bytes - predicted[places]
         scatter = _relative(missed, predicted[places], phase.raw_bytes[places])
         scatters.append(np.full(len(phase.members), scatter))
     pliable = np.clip((1 - blocks.ratios[:, 0]) / PLIABLE_SHARE, LEAST_PLIABLE, 1.0)
     errors = np.where(blocks.zeros, 0.0, census.closest(phases, scatters) * pliable)
-    errors[blocks.places_of(sample.members)] = 0.0
+    errors[np.searchsorted(blocks.members, sample.members)] = 0.0
     every = np.zeros(layout.block_count)
     runs = np.zeros(0, dtype=np.int64)
     if len(errors) and not blocks.complete:
