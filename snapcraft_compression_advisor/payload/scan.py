@@ -13,7 +13,7 @@ import os
 import re
 import stat
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from fnmatch import translate
@@ -158,7 +158,7 @@ class _Listing:
             except PermissionError:
                 self.unreadable.append(directory or ".")
             except OSError as error:
-                raise unreadable(self._root / directory, error) from error
+                raise _unreadable(self._root / directory, error) from error
             else:
                 pending.extend(reversed(subdirectories))
 
@@ -240,7 +240,7 @@ def _raise_unreadable(root: Path, paths: list[str]) -> NoReturn:
     )
 
 
-def unreadable(path: Path, error: OSError) -> StorageError:
+def _unreadable(path: Path, error: OSError) -> StorageError:
     """Return the error of a directory that changes, or a disk that fails."""
     message = f"Cannot read {str(path)!r}: {error.strerror or error}"
     return StorageError(
@@ -261,6 +261,50 @@ def exclude_file_text() -> str:
     """Return the patterns as mksquashfs's ``-wildcards -ef`` file."""
     anywhere = (f"... {pattern}" for pattern in ANYWHERE_PATTERNS)
     return "\n".join((*TOP_LEVEL_NAMES, *anywhere, ""))
+
+
+class Directory:
+    """A directory that was listed, to be read from.
+
+    :ivar state: names its contents; None if nothing does for sure.
+    """
+
+    def __init__(self, path: Path) -> None:
+        state = PayloadState(path)
+        self.path = path
+        self.inventory = scan_directory(path, state=state)
+        self.state = state.name(self.inventory.entries.values())
+
+    def read(self, path: str, *, offset: int, length: int) -> bytes:
+        """Return bytes of a regular file, fewer at its end."""
+        try:
+            return read_beneath(self.path, path, offset=offset, length=length)
+        except OSError as error:
+            raise _unreadable(self.path / path, error) from error
+
+    def data_ranges(self, path: str) -> Sequence[tuple[int, int]]:
+        """Return the parts of a regular file that aren't holes, start and end."""
+        entry = self.inventory.entries[path]
+        if not entry.sparse:
+            return [(0, entry.size_bytes)]
+        try:
+            with file_beneath(self.path, path) as descriptor:
+                return list(_data_ranges(descriptor, entry.size_bytes))
+        except OSError as error:
+            raise _unreadable(self.path / path, error) from error
+
+
+def _data_ranges(descriptor: int, size_bytes: int) -> Iterator[tuple[int, int]]:
+    end = 0
+    while end < size_bytes:
+        try:
+            start = os.lseek(descriptor, end, os.SEEK_DATA)
+        except OSError as error:
+            if error.errno == errno.ENXIO:  # nothing but a hole follows
+                return
+            raise
+        end = os.lseek(descriptor, start, os.SEEK_HOLE)
+        yield start, end
 
 
 class PayloadState:

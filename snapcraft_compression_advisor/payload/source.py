@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -14,19 +13,8 @@ from ..codecs import CODECS
 from ..codecs.codec import DATA_BLOCK_BYTES
 from ..core.errors import BadDataError, NoInputError, UsageError
 from ..squashfs.entry import EntryKind, FileBlocks, ImageEntry
-from .inventory import (
-    PACKED_FREE_BYTES,
-    Inventory,
-    check_contents_size,
-    list_image,
-)
-from .scan import (
-    PayloadState,
-    file_beneath,
-    read_beneath,
-    scan_directory,
-    unreadable,
-)
+from .inventory import PACKED_FREE_BYTES, Inventory, check_contents_size, list_image
+from .scan import Directory, PayloadState, read_beneath
 from .snap_yaml import (
     COMPONENT_YAML_PATH,
     SNAP_YAML,
@@ -90,12 +78,11 @@ class Payload(Protocol):
         """Return the parts of a regular file that aren't holes, start and end."""
 
 
-class DirectoryPayload:
+class DirectoryPayload(Directory):
     """A prime directory of a snap or of a component.
 
     :param component: name of a component as reports call it: files, but no apps. Its
         ``meta/component.yaml`` isn't looked at, and may be missing yet.
-    :ivar state: names its contents; None if nothing does for sure.
     """
 
     kind: PayloadKind = "prime"
@@ -103,29 +90,8 @@ class DirectoryPayload:
     packed_with = None
 
     def __init__(self, path: Path, *, component: str | None = None) -> None:
-        state = PayloadState(path)
-        self.path = path
-        self.inventory = scan_directory(path, state=state)
-        self.state = state.name(self.inventory.entries.values())
+        super().__init__(path)
         self.snap = component_metadata(component) if component else _read_metadata(self)
-
-    def read(self, path: str, *, offset: int, length: int) -> bytes:
-        """Return bytes of a regular file, fewer at its end."""
-        try:
-            return read_beneath(self.path, path, offset=offset, length=length)
-        except OSError as error:
-            raise unreadable(self.path / path, error) from error
-
-    def data_ranges(self, path: str) -> Sequence[tuple[int, int]]:
-        """Return the parts of a regular file that aren't holes, start and end."""
-        entry = self.inventory.entries[path]
-        if not entry.sparse:
-            return [(0, entry.size_bytes)]
-        try:
-            with file_beneath(self.path, path) as descriptor:
-                return list(_data_ranges(descriptor, entry.size_bytes))
-        except OSError as error:
-            raise unreadable(self.path / path, error) from error
 
 
 class SnapPayload:
@@ -249,19 +215,6 @@ def is_prime_directory(path: Path) -> bool:
     That is ``meta/snap.yaml``, or ``meta/component.yaml`` for a component.
     """
     return any(os.path.lexists(path / each) for each in _METADATA)
-
-
-def _data_ranges(descriptor: int, size_bytes: int) -> Iterator[tuple[int, int]]:
-    end = 0
-    while end < size_bytes:
-        try:
-            start = os.lseek(descriptor, end, os.SEEK_DATA)
-        except OSError as error:
-            if error.errno == errno.ENXIO:  # nothing but a hole follows
-                return
-            raise
-        end = os.lseek(descriptor, start, os.SEEK_HOLE)
-        yield start, end
 
 
 def _read_metadata(payload: DirectoryPayload | SnapPayload) -> SnapMetadata:
