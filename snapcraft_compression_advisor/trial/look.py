@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
 from typing import ClassVar, TypeVar
 
 import numpy as np
@@ -96,10 +96,13 @@ class CloserLook:
             return (0.0,) * self.columns
         part = excerpt(contents)
         first = [self.fastest] if self.fastest else []
-        fast = {each for _, each in self.pairs}
-        closer = {each for each, _ in self.pairs}
-        of_part = {each: len(each.compress(part)) for each in fast | closer}
-        whole = {each: len(each.compress(contents)) for each in fast.union(first)}
+        fast = {*first, *(each for _, each in self.pairs)}
+        of_part: dict[Codec, int] = {}
+        whole: dict[Codec, int] = {}
+        for codec in dict.fromkeys((*first, *chain(*self.pairs))):
+            of_part[codec] = len(codec.compress(part))
+            if codec in fast:
+                whole[codec] = len(codec.compress(contents))
         sizes = (
             *(whole[codec] for codec in first),
             *(whole[f] * of_part[c] / of_part[f] for c, f in self.pairs),

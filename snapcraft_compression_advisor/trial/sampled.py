@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..codecs import CODECS, SHIPPABLE
+from ..codecs import CODECS
 from ..core.units import Interval
 from ..payload.layout import Layout, lay_out
 from ..payload.source import Payload, SnapPayload
@@ -176,29 +176,27 @@ class _SampledTrial:
 
     def _try_codecs(self) -> dict[str, _Tried]:
         """Return what each codec that isn't known makes of its sample."""
-        known = ("none", self._known_codec)
-        names = [
-            name
+        ladder, known = self._ladder, ("none", self._known_codec)
+        samples = {
+            name: ladder.sample if codec.shippable else ladder.others_sample
             for name, codec in CODECS.items()
             if name not in known and codec.available
-        ]
-        others = [name for name in names if name not in SHIPPABLE]
-        return {
-            **self._try(
-                [each for each in SHIPPABLE if each in names], self._ladder.sample
-            ),
-            **self._try(others, self._ladder.others_sample),
         }
+        members = {name: {*each.members.tolist()} for name, each in samples.items()}
 
-    def _try(self, names: Sequence[str], sample: Sample) -> dict[str, _Tried]:
-        def sizes(member: int) -> list[int]:
+        def sizes(member: int) -> dict[str, int]:
             contents = read_block(self._payload, self._layout.block(member))
-            return [len(CODECS[name].compress(contents)) for name in names]
+            return {
+                name: len(CODECS[name].compress(contents))
+                for name, drawn in members.items()
+                if member in drawn
+            }
 
-        rows = [*map_in_order(sizes, sample.members.tolist())]
-        table = np.array(rows, dtype=np.float64).reshape(len(rows), len(names))
-        ladder, found = self._ladder, {}
-        for name, stored in zip(names, table.T, strict=True):
+        rows = [*map_in_order(sizes, sorted(set().union(*members.values())))]
+        found = {}
+        for name, sample in samples.items():
+            sizes_there = [row[name] for row in rows if name in row]
+            stored = np.array(sizes_there, dtype=np.float64)
             model = ladder.models.get(name)
             estimate = estimate_total(ladder.phases, sample, stored, model)
             found[name] = _Tried(sample, estimate, stored)
@@ -209,25 +207,21 @@ class _SampledTrial:
         # Not the legacy lzma: reports don't name it, nothing here compresses with it.
         names = [name for name in CODECS if name in ("none", self._known_codec)]
         sizes = {name: self._sizes(name) for name in (*names, *self._tried)}
-        tools = (
-            codec.implementation
-            for codec in CODECS.values()
-            if codec.available and codec.name != "none"
-        )
+        there = [codec for codec in CODECS.values() if codec.available]
         inexact = (
             f"{codec.name}: compressed by {codec.implementation}, not by the library "
             "that mksquashfs uses; sizes may differ slightly"
-            for codec in CODECS.values()
-            if codec.available and not codec.exact
+            for codec in there
+            if not codec.exact
         )
+        images = {name: self._image_bytes(name) for name in CODECS if name in sizes}
         return sampled_result(
             StoredSizes(layout=self._layout, codecs=sizes),
-            {
-                each: self._image_bytes(each) if each in sizes else None
-                for each in CODECS
-            },
-            self._lzo_less_xz(),
-            tool=", ".join(tools),
+            {name: images.get(name) for name in CODECS},
+            self._lzo_less_xz(images),
+            tool=", ".join(
+                each.implementation for each in there if each.name != "none"
+            ),
             notes=(*notes_on_payload(self._payload), *inexact),
         )
 
@@ -274,11 +268,10 @@ class _SampledTrial:
         estimate = self._tried[name].estimate
         return estimate.total_bytes, estimate.half_width_bytes
 
-    def _lzo_less_xz(self) -> Interval | None:
-        if not {"xz", "lzo"} <= {*self._tried, self._known_codec}:
+    def _lzo_less_xz(self, images: Mapping[str, Interval]) -> Interval | None:
+        if not {"xz", "lzo"} <= images.keys():
             return None
-        lzo, xz = (self._image_bytes(name) for name in ("lzo", "xz"))
-        middle = lzo.mid - xz.mid
+        middle = images["lzo"].mid - images["xz"].mid
         if self._known_codec in ("lzo", "xz"):
             error = sum(self._data_bytes(name)[1] for name in ("lzo", "xz"))
         else:
