@@ -164,10 +164,10 @@ def toolkits(entries: Iterable[Entry]) -> Iterator[tuple[Entry, str]]:
 
 def unreached_files(
     entries: Iterable[Entry], reached: Collection[int], programs: Collection[str]
-) -> Iterator[tuple[Entry, str]]:
-    """Yield the files that a search didn't reach, with their ways.
+) -> list[tuple[Entry, str]]:
+    """Return the files that a search didn't reach, with their ways.
 
-    :param reached: identities of those that it did; may grow meanwhile.
+    :param reached: identities of those that it did.
     :param programs: names of what runs; their languages' modules are told apart.
     """
     modules = [
@@ -175,9 +175,11 @@ def unreached_files(
         for interpreter, files in _LANGUAGES
         if any(map(compiled(interpreter).fullmatch, programs))
     ]
-    for entry in entries:
-        if entry.kind is EntryKind.FILE and entry.identity not in reached:
-            yield entry, UNREACHED + _class(entry.path, modules)
+    return [
+        (entry, UNREACHED + _class(entry.path, modules))
+        for entry in entries
+        if entry.kind is EntryKind.FILE and entry.identity not in reached
+    ]
 
 
 def _class(path: str, modules: Iterable[re.Pattern[str]]) -> str:

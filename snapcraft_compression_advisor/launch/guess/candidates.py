@@ -306,6 +306,8 @@ class Search:
         folders = self._app.payload.inventory.folders
         for _ in range(MAX_ROUNDS):
             triggers = [each for each, tried in self._triggers.items() if not tried]
+            if not triggers:
+                break
             self._triggers.update(dict.fromkeys(triggers, True))
             opened = Counter[str]()
             for family, entry in files_named_by(triggers, folders):
@@ -375,8 +377,7 @@ class Search:
 
     def _wanted(self, entry: Entry) -> tuple[str, ...]:
         """Return the names of the interpreter and the libraries that a file needs."""
-        data = is_data(entry.path)
-        linkage = None if data else self._finder.readable_linkage(entry)
+        linkage = None if is_data(entry.path) else self._finder.readable_linkage(entry)
         names = (linkage.interpreter or "", *linkage.needed) if linkage else ()
         return tuple(posixpath.basename(name) for name in names if name)
 
@@ -387,8 +388,7 @@ class Search:
 
     def _add_own_files(self) -> None:
         ending = "" if self._window else NO_WINDOW
-        started = self._app.programs.started
-        names = [posixpath.basename(each.path) for each in started]
+        names = [posixpath.basename(p.path) for p in self._app.programs.started]
         for kind, entry in own_files(names, self._app.payload.inventory):
             if kind == "own-code":
                 self._add(entry, way=kind + ending, role="plugin", needs=_OWN_LIBRARY)
