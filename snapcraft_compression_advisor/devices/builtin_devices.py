@@ -104,12 +104,12 @@ class _Rate(_Figures):
         return self
 
     def cost(self, of: float = 1) -> Interval:
-        """Return the seconds of one unit; the middle is the rates' geometric mean.
+        """Return the seconds of one unit; the middle is the ends' geometric mean.
 
         :param of: units that the rates are of, such as a MB's bytes.
         """
-        slow, fast = self.slow * of, self.fast * of
-        return Interval.around(1 / slow, 1 / math.sqrt(slow * fast), 1 / fast)
+        low, high = 1 / (self.fast * of), 1 / (self.slow * of)
+        return Interval(low=low, mid=math.sqrt(low * high), high=high)
 
 
 class _Storage(_Figures):
@@ -160,7 +160,7 @@ def _profile(name: str) -> DeviceProfile:
     file = _KIND.check(_document(name), where=name)
     times = file.decompressions_per_block
     scales = {  # a usual block's published costs, relative to the measured one
-        str(codec): rate.cost(_MB) * (USUAL_RAW_BYTES / _MEASURED_S[codec])
+        str(codec): rate.cost(_MB * _MEASURED_S[codec] / USUAL_RAW_BYTES)
         for codec, rate in file.decompress.mb_per_s.items()
     }
     ends = (times.low, times.mid, times.high) if times else (1.0, 1.0, 1.0)

@@ -282,8 +282,9 @@ def expect_blocks(launch_set: LaunchSet, places: BlockPlaces) -> ExpectedBlocks:
     """Return the blocks that a launch is expected to read."""
     ranges: list[tuple[int, int, float, int, int]] = []
     stretch = 0
-    for number, file in enumerate(launch_set.files):
-        blocks, end = places(file.path), None
+    files_read = [(file, places(file.path)) for file in launch_set.files]
+    for number, (file, blocks) in enumerate(files_read):
+        end = None
         for first, last, share in file.ranges():
             stretch += first != end
             end = last + 1
