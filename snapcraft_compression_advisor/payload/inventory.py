@@ -6,7 +6,7 @@ import posixpath
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cache, cached_property
 from typing import NamedTuple
 
@@ -222,33 +222,45 @@ class Location:
     outside: str | None = None
 
 
+@dataclass(eq=False)
 class PathResolver:
     """Follows paths and symlinks of one payload without leaving it.
 
     :param snap_name: ``/snap/NAME/REVISION`` is the payload itself.
+    :param layout: absolute paths, and those below ``$SNAP`` that they lead to.
+    :param is_root: whether all others are the payload's, but those below ``/snap``.
     """
 
-    def __init__(self, inventory: Inventory, *, snap_name: str) -> None:
-        self._entries = inventory.entries
-        self._snap_name = snap_name
+    inventory: Inventory
+    _: KW_ONLY
+    snap_name: str
+    layout: Mapping[str, str] = field(default_factory=dict)
+    is_root: bool = False
 
     def in_payload(self, path: str) -> str | None:
         """Return a path relative to the payload, ``None`` if it lies outside.
 
-        ``$SNAP/…``, ``/snap/NAME/current/…`` and relative paths lie inside; other
-        absolute ones are the base's, other variables the user's. No link is looked
-        at.
+        ``$SNAP/…``, ``/snap/NAME/current/…``, relative paths and those of the layout
+        lie inside; other absolute ones are the base's, other variables the user's. No
+        link is looked at.
         """
-        mount = f"/snap/{self._snap_name}/current"
+        mount = f"/snap/{self.snap_name}/current"
         expanded = _VARIABLE.sub(lambda _: mount, path, count=1)
         if expanded.startswith("$"):
             return None
         if not expanded.startswith("/"):
             return _normal(expanded)
-        own = _OWN_MOUNT.match(posixpath.normpath(expanded))
-        if own is None or own["name"] != self._snap_name:
+        normal = posixpath.normpath(expanded)
+        own = _OWN_MOUNT.match(normal)
+        if own is not None and own["name"] == self.snap_name:
+            return _normal(own["rest"].lstrip("/"))
+        if path.startswith("$"):  # and out of the payload again
             return None
-        return _normal(own["rest"].lstrip("/"))
+        for place, source in self.layout.items():
+            if normal == place or normal.startswith(place + "/"):
+                return self.in_payload(source + normal[len(place) :])
+        is_own = self.is_root and not normal.startswith("/snap/")
+        return normal.lstrip("/") if is_own else None
 
     def locate(self, path: str) -> Location:
         """Follow a path and all links in it.
@@ -268,7 +280,7 @@ class PathResolver:
                     return Location()
                 reached.pop()
                 continue
-            entry = self._entries.get("/".join((*reached, name)))
+            entry = self.inventory.entries.get("/".join((*reached, name)))
             if entry is None:
                 return Location()
             if entry.kind is not EntryKind.SYMLINK:
@@ -285,7 +297,7 @@ class PathResolver:
             if target.startswith("/"):
                 reached.clear()
             names.extend(following)
-        return Location(entry=self._entries.get("/".join(reached)))
+        return Location(entry=self.inventory.entries.get("/".join(reached)))
 
     def _names(self, path: str) -> list[str] | None:
         """Return a path's names last first, ``None`` if it is the base's."""

@@ -78,7 +78,12 @@ class StackedPayload:
         self.packed_with: str | None = self.app.packed_with
         self._origins: dict[str, int] = {}
         self.inventory = Inventory.of(self._merged())
-        self._resolvers = tuple(map(_LayerResolver, self.layers))
+        self._resolvers = tuple(
+            PathResolver(
+                each.payload.inventory, snap_name=each.name, is_root=each.place == ROOT
+            )
+            for each in self.layers
+        )
 
     def read(self, path: str, *, offset: int, length: int) -> bytes:
         """Return bytes of a regular file, fewer at its end."""
@@ -155,20 +160,6 @@ class StackedPayload:
         for layer in self.layers:
             if found is not None and layer.name == found["name"]:
                 yield layer, found["rest"]
-
-
-class _LayerResolver(PathResolver):
-    """Follows paths in one snap; absolute ones lead into the base itself."""
-
-    def __init__(self, layer: Layer) -> None:
-        super().__init__(layer.payload.inventory, snap_name=layer.name)
-        self._is_root = layer.place == ROOT
-
-    def in_payload(self, path: str) -> str | None:
-        """Return a path relative to the snap, ``None`` if it lies outside."""
-        if self._is_root and path.startswith("/") and not path.startswith("/snap/"):
-            return posixpath.normpath(path).lstrip("/")
-        return super().in_payload(path)
 
 
 def layers_of(payload: Payload) -> tuple[Layer, ...]:

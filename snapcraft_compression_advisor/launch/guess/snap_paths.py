@@ -32,14 +32,18 @@ class SnapPaths(PathResolver):
     """
 
     def __init__(self, payload: Payload) -> None:
-        super().__init__(payload.inventory, snap_name=payload.snap.name)
-        self._layout = {
+        layout = {
             posixpath.normpath(place): source
             for place, item in payload.snap.layout.items()
             for source in (item.get(kind) for kind in ("bind", "bind-file", "symlink"))
             if isinstance(source, str) and source.startswith(("$SNAP/", "${SNAP}/"))
         }
-        self._rooted = payload.snap.base_name in _NO_FILES
+        super().__init__(
+            payload.inventory,
+            snap_name=payload.snap.name,
+            layout=layout,
+            is_root=payload.snap.base_name in _NO_FILES,
+        )
         self._stack = payload if isinstance(payload, StackedPayload) else None
 
     def locate(self, path: str) -> Location:
@@ -49,19 +53,6 @@ class SnapPaths(PathResolver):
             return found
         elsewhere = self._stack.locate(found.outside or self.in_payload(path) or path)
         return elsewhere if elsewhere.entry is not None else found
-
-    def in_payload(self, path: str) -> str | None:
-        """Return a path relative to the payload, ``None`` if it lies outside."""
-        inside = super().in_payload(path)
-        if inside is not None or not path.startswith("/"):
-            return inside
-        normal = posixpath.normpath(path)
-        for place, source in self._layout.items():
-            if normal == place or normal.startswith(place + "/"):
-                return super().in_payload(source + normal[len(place) :])
-        if self._rooted and not normal.startswith("/snap/"):
-            return normal.lstrip("/")
-        return None
 
     def file(self, path: str) -> Entry | None:
         """Return the regular file that a path leads to, links followed."""
@@ -84,7 +75,7 @@ class SnapPaths(PathResolver):
         inside = self.in_payload(folder) or folder.lstrip("/")
         found = (
             self.file(each)
-            for each in self._entries
+            for each in self.inventory.entries
             if each.endswith(".jar")
             and posixpath.dirname(each) == inside
             and fnmatchcase(posixpath.basename(each), pattern)
@@ -96,7 +87,7 @@ class SnapPaths(PathResolver):
         name = pattern.rpartition("/")[2]
         found = {
             entry.identity: entry
-            for path, entry in self._entries.items()
+            for path, entry in self.inventory.entries.items()
             if path.endswith(name) and entry.kind is EntryKind.FILE
             if fnmatchcase(f"/{path}", pattern)
         }
