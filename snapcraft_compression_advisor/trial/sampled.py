@@ -184,15 +184,18 @@ class _SampledTrial:
         }
         members = {name: {*each.members.tolist()} for name, each in samples.items()}
 
+        drawn = sorted(set().union(*members.values()))
+        places = {member: self._layout.block(member) for member in drawn}
+
         def sizes(member: int) -> dict[str, int]:
-            contents = read_block(self._payload, self._layout.block(member))
+            contents = read_block(self._payload, places[member])
             return {
                 name: len(CODECS[name].compress(contents))
-                for name, drawn in members.items()
-                if member in drawn
+                for name in samples
+                if member in members[name]
             }
 
-        rows = [*map_in_order(sizes, sorted(set().union(*members.values())))]
+        rows = [*map_in_order(sizes, places)]
         found = {}
         for name, sample in samples.items():
             sizes_there = [row[name] for row in rows if name in row]
@@ -214,14 +217,13 @@ class _SampledTrial:
             for codec in there
             if not codec.exact
         )
+        tools = [each.implementation for each in there if each.name != "none"]
         images = {name: self._image_bytes(name) for name in CODECS if name in sizes}
         return sampled_result(
             StoredSizes(layout=self._layout, codecs=sizes),
             {name: images.get(name) for name in CODECS},
             self._lzo_less_xz(images),
-            tool=", ".join(
-                each.implementation for each in there if each.name != "none"
-            ),
+            tool=", ".join(tools),
             notes=(*notes_on_payload(self._payload), *inexact),
         )
 

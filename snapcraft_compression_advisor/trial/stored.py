@@ -158,13 +158,13 @@ def block_errors(
     :returns: one standard deviation per byte of each block's size, 0 for those tried;
         and see :attr:`BlockSizes.runs`.
     """
-    blocks, layout = census.blocks, census.layout
     scatters = []
     for phase, predicted in zip(phases, predicted_bytes, strict=True):
         places = np.searchsorted(phase.members, sample.members)
         missed = stored_bytes - predicted[places]
         scatter = _relative(missed, predicted[places], phase.raw_bytes[places])
         scatters.append(np.full(len(phase.members), scatter))
+    blocks, layout = census.blocks, census.layout
     pliable = np.clip((1 - blocks.ratios[:, 0]) / PLIABLE_SHARE, LEAST_PLIABLE, 1.0)
     errors = np.where(blocks.zeros, 0.0, census.closest(phases, scatters) * pliable)
     errors[np.searchsorted(blocks.members, sample.members)] = 0.0
