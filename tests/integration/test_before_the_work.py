@@ -10,7 +10,7 @@ import pytest
 
 from host_projects import make_project
 from snapcraft_compression_advisor.cli.main import main
-from snapcraft_compression_advisor.payload import source
+from snapcraft_compression_advisor.payload import scan
 
 PROGRAM = f"{sys.executable} -m snapcraft_compression_advisor"
 
@@ -28,10 +28,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def no_work(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fail where anything is looked at that may be large."""
 
-    def scan(_root: Path) -> None:
+    def walk(_root: Path, **_state: object) -> None:
         pytest.fail("a directory is walked")
 
-    monkeypatch.setattr(source, "scan_directory", scan)
+    monkeypatch.setattr(scan, "scan_directory", walk)
 
 
 def shell(line: str, cwd: Path) -> subprocess.CompletedProcess[str]:
