@@ -229,15 +229,7 @@ def write_table(applications: Iterable[Application], ratios: dict[str, float]) -
             "read_expected": f"{ratios[each.name]:.2f}",
         }
     with TABLE.open("w", newline="", encoding="utf-8") as file:
-        names = (
-            "application",
-            "source",
-            "version",
-            "kind",
-            "read_blocks",
-            "read_expected",
-        )
-        writer = csv.DictWriter(file, names, lineterminator="\n")
+        writer = csv.DictWriter(file, _COLUMNS, lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows.values())
 
