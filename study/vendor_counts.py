@@ -6,9 +6,10 @@
 TREES holds payloads that ``data/vendor-launches.csv`` names, laid out as snapcraft
 does it; their launches were recorded from a mount (``record``) and are kept in
 ``data/vendor/``, and those that an earlier draw scored in ``data/vendor-scored/``. What
-has no tree there keeps its rows. Of most of those scored, the table has only the ratio
-of their score. The counts go into ``data/vendor-counts.csv``, and from there into
-the priors, beside those of Debian's applications. Each application counts for
+has no tree there keeps its rows. Of some scored ones, the table has only the ratio of
+their score, times their kind's share; of those whose interval was wider than their
+kind's, none. The counts go into ``data/vendor-counts.csv``, and from there into the
+priors, beside those of Debian's applications. Each application counts for
 :data:`MOST_OF_ONE` blocks of a class at most, however large it is.
 
 The script also writes what each application read per byte expected by the counts of

@@ -274,8 +274,10 @@ def test_what_vendors_launches_tell_comes_on_top_of_debians() -> None:
     assert again.kinds == priors.kinds
     vendors = {name for rows in priors.kinds.values() for name, _ in rows}
     vendors = {name.removesuffix(OURS) for name in vendors if name.endswith(OURS)}
-    fitted = (*SETS["fit"].glob("*.json"), *SETS["scored"].glob("*.json"))
-    assert vendors == {path.stem for path in fitted}
+    recorded = (*SETS["fit"].glob("*.json"), *SETS["scored"].glob("*.json"))
+    left_out = {path.stem for path in recorded} - vendors
+    assert len(vendors) + len(left_out) == len(recorded)
+    assert 0 < len(left_out) < len(recorded) / 10, "guesses in doubt"
     assert not vendors & {path.stem for path in SETS["blind"].glob("*.json")}
 
 
