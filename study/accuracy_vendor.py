@@ -42,17 +42,14 @@ launchers in the forms that vendors use. The
 [sources](../../study/data/vendor-sources.yaml) were listed by kind before one of them
 was downloaded. A seed [drew](../../study/data/vendor-drawn.csv) the order of work, each
 one's launcher, and which are blind. A
-[second](../../study/data/vendor-drawn-2.csv), a
-[third](../../study/data/vendor-drawn-3.csv), a
-[fourth](../../study/data/vendor-drawn-4.csv) and a
-[fifth draw](../../study/data/vendor-drawn-5.csv) have blind sets of those left and of
+[second](../../study/data/vendor-drawn-2.csv) to
+[seventh draw](../../study/data/vendor-drawn-7.csv) have blind sets of those left and of
 more sources ([second](../../study/data/vendor-sources-2.yaml) to
-[fifth list](../../study/data/vendor-sources-5.yaml)), which were listed and drawn
-before one was built; a [sixth](../../study/data/vendor-drawn-6.csv) has those that the
-fifth didn't reach. The guess had learnt from the blind sets before. The sixth has
-{blind} of {kinds} kinds: none of .NET, Electron or Flutter, of which nothing was left,
-and none with windows, which come last. Each was built, recorded from mounts, and scored
-once by
+[sixth list](../../study/data/vendor-sources-6.yaml)), which were listed and drawn
+before one was built. The guess had learnt from the blind sets before. The seventh has
+{blind} of {kinds} kinds: none of Electron, Flutter or Chromium, of which no new ones
+were listed, and none of Qt, of which none showed a window. Each was built, recorded
+from mounts, and scored once by
 
     sudo .venv/bin/python study/vendor_launches.py --trees TREES --cache CACHE --windows
     .venv/bin/python study/vendor_blind.py --trees TREES/blind
@@ -81,8 +78,8 @@ def vendor_lines(
     :param by_hand: number of the applications in the fit that weren't drawn.
     """
     *before, scores = [draw for draw in draws if draw]
-    kinds = len({row.kind for row in drawn if row.outcome == "recorded"})
-    yield INTRODUCTION.format(by_hand=by_hand, blind=len(scores), kinds=kinds)
+    of_set = len({each.stratum for each in scores})
+    yield INTRODUCTION.format(by_hand=by_hand, blind=len(scores), kinds=of_set)
     names = ["figure", "vendors' blind set", "at least", "aim"]
     names += [f"of draw {number}" for number in range(len(before), 0, -1)]
     columns = [scores, *reversed(before)]
@@ -94,18 +91,19 @@ def vendor_lines(
     yield from figure_rows(LIMITS, *columns)
     yield ""
     contradicted = ", ".join(
-        f"{each.application} (lzo saves {each.recorded_saved_s:.2f} s as recorded; if "
-        "its interval reaches below 0.25 s, xz stays)"
+        f"{each.application} (guessed {each.verdict}, recorded "
+        f"{each.recorded_verdict}: lzo saves {each.recorded_saved_s:.2f} s)"
         for each in scores
         if each.contradicted
     )
     sure = sum(not each.undecided for each in scores)
-    yield f"Of {sure} verdicts, the recording contradicts: {contradicted}."
+    yield f"Of {sure} verdicts, the recording contradicts: {contradicted or 'none'}."
     yield ""
     yield from residency_lines()
     yield ""
     yield from score_table(scores)
     yield ""
+    kinds = len({row.kind for row in drawn if row.outcome == "recorded"})
     outcomes = Counter((row.set, row.outcome) for row in drawn if row.outcome)
     recorded, failed = (
         outcomes["fit", which] + outcomes["blind", which]
