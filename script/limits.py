@@ -18,7 +18,7 @@ ROOM_LINES = {
     "trial": 1_870,
     "devices": 905,
     "launch": 1_375,
-    "launch/guess": 5_920,
+    "launch/guess": 5_940,
     "advice": 1_005,
     "settings": 1_070,
     "project": 890,
@@ -36,8 +36,8 @@ ROOM_LINES = {
 """Of the package's rooms, without those inside that have a limit of their own."""
 
 TREES = {
-    PACKAGE: (47_570, 246),
-    "tests": (41_100, 190),
+    PACKAGE: (47_580, 246),
+    "tests": (41_135, 190),
     "study": (11_300, 63),
     "benchmarks": (2_350, 16),
 }
