@@ -126,6 +126,20 @@ def test_compiled_module_is_read_in_place_of_its_source() -> None:
     assert imported(files) == [f"{LIB}/__pycache__/a.cpython-312.pyc"]
 
 
+def test_of_a_module_for_several_versions_the_one_of_the_directory_is_read() -> None:
+    own = f"{LIB}/site-packages/a.cpython-312-x86_64-linux-gnu.so"
+    files = {
+        "bin/x": b"import a, b\n",
+        f"{LIB}/site-packages/a.cpython-310-x86_64-linux-gnu.so": b"",
+        own: b"",
+        f"{LIB}/site-packages/a.cpython-36m-x86_64-linux-gnu.so": b"",
+        f"{LIB}/b.py": b"",
+        f"{LIB}/__pycache__/b.cpython-311.pyc": b"x",
+        f"{LIB}/__pycache__/b.cpython-312.pyc": b"x",
+    }
+    assert imported(files) == [own, f"{LIB}/__pycache__/b.cpython-312.pyc"]
+
+
 def test_imports_of_imported_modules_are_followed_with_their_packages() -> None:
     files = {
         "bin/x": b"import a.b\n",

@@ -273,6 +273,29 @@ def test_dotnet_runs_an_assembly_with_the_shared_framework() -> None:
     assert set(found(files, command)) == set(files)
 
 
+@pytest.mark.parametrize("package", ["sheets", "other"])
+def test_module_of_python_runs_the_dotnet_of_its_package(package: str) -> None:
+    packages = "usr/lib/python3.12/site-packages"
+    host = f"{packages}/sheets/core.cpython-312-x86_64-linux-gnu.so"
+    runtime = {
+        f"{packages}/{package}/net/libcoreclr.so": make_elf(),
+        f"{packages}/{package}/net/System.Private.CoreLib.dll": assembly(),
+        f"{packages}/{package}/net/Wrapped.Sheets.dll": assembly("System.Xml"),
+        f"{packages}/{package}/net/System.Xml.dll": assembly(),
+    }
+    files = {
+        "usr/bin/hello": b"#!/usr/bin/env python3\nimport sheets.core\n",
+        f"{packages}/sheets/__init__.py": b"",
+        host: make_elf() + assembly("Wrapped.Sheets"),
+        f"{packages}/{package}/net/System.Unused.dll": assembly(),
+        **runtime,
+    }
+    named = found(files, "usr/bin/hello")
+    assert host in named
+    expected = set(runtime) if package == "sheets" else set()
+    assert {path for path in named if "/net/" in path} == expected
+
+
 def test_assemblies_that_nothing_runs_are_not_read() -> None:
     files = {"usr/bin/hello": make_elf(), "usr/lib/hello/a.dll": assembly()}
     named = found(files, "usr/bin/hello")

@@ -36,6 +36,8 @@ MAX_PLUGINS = 1000
 
 _MONO = r"(?:mono|cli)(?:-sgen|-boehm)?|libmono\S*\.so\S*"
 _NET = r"dotnet|lib(?:hostfxr|coreclr)\.so"
+_NET_FIRST = ("System.Private.CoreLib", "System.Runtime")
+_EXTENSION = re.compile(r"\S+\.cpython-3\S+\.so")
 _NAME = re.compile(rb"(?<=\0)[A-Za-z][\w.+-]{2,99}(?=\0)")
 _MAPPED_NAME = re.compile(rb"<dllmap\b[^>]{0,500}?\btarget=\"(?P<target>[^\">]+)\"")
 _ASSEMBLY = (".dll", ".exe")
@@ -84,8 +86,24 @@ def dotnet(app: StartedApp) -> Iterator[Loaded]:
     if programs and app.runs(_MONO):
         yield from _Assemblies(app).loaded(programs, ("mscorlib", "System"))
     elif hosted or (programs and app.runs(_NET)):
-        first = ("System.Private.CoreLib", "System.Runtime")
-        yield from _Assemblies(app).loaded([*programs, *hosted], first)
+        yield from _Assemblies(app).loaded([*programs, *hosted], _NET_FIRST)
+    else:
+        yield from _hosted_by_modules(app)
+
+
+def _hosted_by_modules(app: StartedApp) -> Iterator[Loaded]:
+    """Yield the .NET that modules in machine code of a Python package bring and run."""
+    for core in app.files("/libcoreclr.so"):
+        hosts = [
+            host
+            for trigger in app.triggers
+            if _EXTENSION.fullmatch(trigger.name)
+            and core.path.startswith(f"{trigger.folder}/")
+            and (host := app.file(f"{trigger.folder}/{trigger.name}"))
+        ]
+        if hosts:
+            yield Loaded(entry=core, way="assembly-library", library=True)
+            yield from _Assemblies(app).loaded(hosts, _NET_FIRST)
 
 
 class _Assemblies:

@@ -16,6 +16,7 @@ _LIBRARY = re.compile(
     r"(?:.*/)?(?:python3/(?:dist|site)-packages"
     r"|python3\.\d+(?:/(?:(?:dist|site)-packages|lib-dynload))?)"
 )
+_VERSION = re.compile(r"/python3\.(\d+)(?:/|$)")
 _PACKAGES = re.compile(r"(?:.*/)?(?:dist|site)-packages")
 _COMPILED = re.compile(r".*/__pycache__/[^/]+\.(?P<tag>\w+-\d+)\.pyc")
 _PART_IN_C = re.compile(
@@ -52,9 +53,16 @@ class ModuleFinder:
         compiled = filter(None, map(_COMPILED.fullmatch, self._entries))
         names = map(posixpath.basename, self._entries)
         extensions = filter(None, map(_EXTENSION.fullmatch, names))
-        self._tags = sorted({match["tag"] for match in compiled})
-        self._suffixes = sorted({match["suffix"] for match in extensions})
         libraries = [path for path in inventory.folders if _LIBRARY.fullmatch(path)]
+        versions = [match for path in libraries for match in _VERSION.findall(path)]
+
+        def order(name: str) -> tuple[bool, str]:
+            return not any(f"cpython-3{each}" in name for each in versions), name
+
+        # A package may have files for several versions of Python.
+        self._tags = sorted({match["tag"] for match in compiled}, key=order)
+        suffixes = {match["suffix"] for match in extensions}
+        self._suffixes = sorted(suffixes, key=order)
         self._libraries = frozenset(libraries)
         self._path = tuple(dict.fromkeys((*folders, *libraries)))
 
