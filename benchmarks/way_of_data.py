@@ -90,9 +90,12 @@ def main() -> int:
         with contextlib.redirect_stdout(io.StringIO()):
             status = advisor()
         sys.setprofile(None)
-    print("Files, in the order in which each thread enters them first:")
-    files = dict.fromkeys(name for files in way.threads for name in files)
-    print(*(f"  {name}" for name in files), sep="\n")
+    files: dict[str, None] = {}
+    for entered in way.threads:
+        if new := {name: None for name in entered if name not in files}:
+            print("A thread enters these files first, in this order:")
+            print(*(f"  {name}" for name in new), sep="\n")
+            files |= new
     print("Pairs of files between which most changes are:")
     changes = [each for files in way.threads for each in pairwise(files)]
     pairs = Counter(tuple(sorted(each)) for each in changes)

@@ -214,6 +214,7 @@ def analyse(payload: Payload, request: Request, *, progress: Progress) -> Analys
     """
     apps, app_choice = _choose_apps(payload, request)
     progress("Finding what a launch reads")
+    # Codecs leave Python's lock, so the search takes hardly any time beside the trial.
     with ThreadPoolExecutor(1, thread_name_prefix="launch") as beside:
         found = beside.submit(
             find_launches, payload, apps, request.profiles, request.surroundings

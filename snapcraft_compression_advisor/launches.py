@@ -46,7 +46,7 @@ class LaunchAnalysis:
     :param profile: the launch profile that it comes from.
     :param stack: what it reads of each snap, the app's own first; empty if only this
         one is known.
-    :param weight: of a consumer's launch among those of all consumers; ``None`` where
+    :param weight: of a consumer's launch among those of all consumers; ``None`` if
         the app is the payload's own, and of their average.
     """
 

@@ -74,7 +74,7 @@ class Drawn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """If an application comes from, and how it is laid out and started.
+    """Where an application comes from, and how it is laid out and started.
 
     :param layout: key of ``vendor_layout.LAYOUTS``.
     :param npm: packages of that registry, ``NAME[@VERSION]``; ``pip``, ``mvn`` and

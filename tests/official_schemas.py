@@ -19,7 +19,7 @@ CACHE = Path(__file__).parents[1] / ".cache" / "schemas"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchemaSource:
-    """If a schema comes from.
+    """Where a schema comes from.
 
     :param requirement: one version of a project.
     :param archive_sha256: of its source archive.

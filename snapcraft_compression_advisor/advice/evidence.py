@@ -125,10 +125,10 @@ class Saving:
 
     :param app: whose launch.
     :param device: the device profile's name; :data:`AVERAGE` for that over several.
-    :param shares: of the users, by device, where it's the average over these.
+    :param shares: of the users, by device, if it's the average over these.
     :param seconds: may be negative.
     :param xz_added_s: what the launch takes longer than a warm one with xz; ``None``
-        where only the difference is known.
+        if only the difference is known.
     :param recorded: whether the launch was, so that ``seconds`` rest on no guess of it.
     :param narrowing: of the interval; None if that isn't known.
     """
@@ -181,7 +181,7 @@ class ColdStart:
 
     :param device: the device profile's name.
     :param limit_s: the budget.
-    :param seconds: by codec what it takes, or where the app's own time isn't known,
+    :param seconds: by codec what it takes, or if the app's own time isn't known,
         what reading and decompressing add to that.
     :param own_time_known: whether it is: only a recorded launch tells.
     """
@@ -235,9 +235,9 @@ def download_seconds(bytes_added: float, link_mbit_per_s: float) -> float:
 
     The link is taken as fully used, so this is the least that the bytes can cost.
 
-    :param bytes_added: bytes that the image grew by; negative where it shrank.
+    :param bytes_added: bytes that the image grew by; negative if it shrank.
     :param link_mbit_per_s: speed of the link in decimal megabits per second.
-    :returns: seconds; negative where the image shrank.
+    :returns: seconds; negative if the image shrank.
     """
     return bytes_added * _BITS_PER_BYTE / (link_mbit_per_s * _BITS_PER_MBIT)
 
@@ -247,7 +247,7 @@ def break_even_launches(
 ) -> float | None:
     """Return after how many launches the larger download has paid for itself.
 
-    :param bytes_added: bytes that the image grew by; negative where it shrank.
+    :param bytes_added: bytes that the image grew by; negative if it shrank.
     :param seconds_saved: seconds that each cold launch became shorter by.
     :param link_mbit_per_s: speed of the link in decimal megabits per second.
     :returns: launches, unrounded; 0 if no bytes are added; ``None`` if a

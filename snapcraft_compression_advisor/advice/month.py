@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Part = Literal["launches", "downloads"]
 
 ASSUMED = Habits(refreshes=1.0, launches=20.0, deltas="xdelta3", assumed=True)
-"""If a project says nothing: as many cold launches as pay for lzo by default
+"""Of a project that names none: as many cold launches as pay for lzo by default
 (:class:`~.evidence.Policy`) between two refreshes, and the delta that snapd asks for by
 default."""
 LZO_SHARE = Interval(low=0.08, mid=0.40, high=0.92)

@@ -106,7 +106,7 @@ class DeviceVerdict:
 class Decides:
     """Which of several devices decides, and what each gives by itself.
 
-    :param saving: that decides; for the figures where a budget does.
+    :param saving: that decides; for the figures if a budget does.
     :param by_device: in the order in which they were chosen.
     """
 

@@ -64,7 +64,7 @@ _SEED = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalibrationRequest:
-    """What to calibrate with.
+    """Inputs of a calibration.
 
     :param storage: a directory on the storage to measure.
     :param sample: a directory to take files' blocks from.

@@ -117,7 +117,7 @@ class CallNotices:
         self._thread.start()
 
     def close(self) -> None:
-        """End; calls that are still held fail."""
+        """Stop listening; calls that still wait fail."""
         os.close(self._ending)
         if self._thread is not None:
             self._thread.join()

@@ -47,9 +47,9 @@ _WRITABLE = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108 # in a root of its ow
 _WRITABLE_BYTES = 256 * 1024 * 1024
 """What a launch may write to each of these; what it writes beside them, to its home."""
 BUS_SOCKET = "/run/compression-advisor-bus"
-"""If a launch finds its session bus."""
+"""Where a launch finds its session bus."""
 AUTHORITY = "/run/compression-advisor-authority"
-"""If a launch finds the key to its display."""
+"""Where a launch finds the key to its display."""
 _MACHINE_ID = "/etc/machine-id"
 """snapd shows a snap the host's /etc; without this file, clients of D-Bus abort."""
 _BENEATH = "/.beneath"
@@ -213,7 +213,7 @@ def _machine(root: Path, shown: str) -> Iterator[Step]:
 
 
 def _other_snaps(own: str, base: str) -> Iterator[Step]:
-    """Yield the snaps of this machine, and a base if none is installed.
+    """Yield what shows this machine's snaps, and a base if none is installed.
 
     Programs of classic snaps name the base's loader by its path in ``/snap``.
     """

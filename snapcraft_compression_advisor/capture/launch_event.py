@@ -53,7 +53,7 @@ class LaunchEvent:
     """What ends a launch; if several things can, the first one does.
 
     :param name: as ``--until`` takes it.
-    :param missed: what the command didn't do where the event doesn't happen.
+    :param missed: what the command didn't do if the event doesn't happen.
     :param window: whether a new top-level window of the command that has content ends
         it, and a pause in reading after that; at the time limit, a blank one does.
     :param exits: whether the command's end with status 0 does.
@@ -154,7 +154,7 @@ class Watch:
         read_bytes = 0 if seen == "none" else state.tree.read_bytes()
         if seen == "drawn" != self._seen:
             self._drawn_s = state.elapsed_s
-        # It is less where a process has ended that nobody waited for.
+        # It is less if a process has ended that nobody waited for.
         if seen != self._seen or abs(read_bytes - self._read_bytes) >= DATA_BLOCK_BYTES:
             self._settled_s, self._read_bytes = state.elapsed_s, read_bytes
             self.cpu_s = state.tree.cpu_s()

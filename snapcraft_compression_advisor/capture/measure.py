@@ -169,7 +169,7 @@ def launch_in_turns(  # noqa: PLR0913 # keywords: how often, what is done betwee
 
 
 def in_turns(things: Sequence[Thing], rounds: int) -> Iterator[tuple[Thing, ...]]:
-    """Yield the order of things in each round; each begins with the next one.
+    """Yield each round's order, moved on by one.
 
     So a machine that gets slower or faster meanwhile does so for all of them.
     """

@@ -241,7 +241,7 @@ class ProcessTree:
 
     :ivar process: becomes the command at :meth:`PreparedProcess.go`.
     :ivar exit_status: of the command, once :meth:`notice_exit` has seen its end:
-        minus a signal's number where that ended it, as in :mod:`subprocess`.
+        minus a signal's number if that ended it, as in :mod:`subprocess`.
     """
 
     def __init__(self, request: StartRequest, information: int | None) -> None:

@@ -28,7 +28,7 @@ REVISION = "x1"
 """As snapd numbers the first revision installed from a file."""
 
 INSIDE = "/run/compression-advisor"
-"""If a launch in a root of its own sees its home."""
+"""Where a launch in a root of its own sees its home."""
 
 HOME_DIRECTORIES = (
     "user", "user-common", "data", "common", "runtime", "real-home", "save", "layouts",
@@ -49,7 +49,7 @@ _ARCHITECTURES = {
     "ppc64le": "ppc64el",
     "x86_64": "amd64",
 }
-# Of the advisor's own run: its interpreter's, and its snap's where it runs as one.
+# Of the advisor's own run: its interpreter's, and its snap's if it runs as one.
 # And where the user keeps caches and settings: a launch has a home of its own.
 _WITHHELD = re.compile(
     r"PYTHON|VIRTUAL_ENV|LD_|SNAP|GCONV_PATH|WAYLAND_|BASH_FUNC_|"

@@ -56,7 +56,7 @@ _NO_CORE_BYTES = 1
 (``do_coredump`` in Linux's ``fs/coredump.c``)."""
 
 PROGRAM_DIRECTORIES = (*(part.lstrip("/") for part in PATH.split(":")), "")
-"""If a bare program name is looked up in a payload, in this order."""
+"""Where a bare program name is looked up in a payload, in this order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

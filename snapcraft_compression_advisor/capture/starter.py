@@ -160,7 +160,7 @@ def _have_calls_noticed(
 
 
 def _filter_calls(seccomp: int, program: list[list[int]]) -> int:
-    """Set a filter, and return the descriptor of its calls; -1 if that fails."""
+    """Set a filter; return the descriptor of its notices, -1 if that fails."""
     filter_, _kept = _packed(program)
     libc = ctypes.CDLL(None, use_errno=True)
     set_filter, new = _SECCOMP_SET_MODE_FILTER, _SECCOMP_FILTER_FLAG_NEW_LISTENER
@@ -193,7 +193,7 @@ def _change_root(root: str, shared_as: list[str]) -> None:
 
 
 def _become_other(user: int, shown: list[str]) -> int:
-    """Be ready to run bubblewrap as root, and its command as another user.
+    """Prepare to run bubblewrap as root, and its command as another user.
 
     In a mount namespace that ends with us, files are shown where that user reaches
     them. Return the descriptor of a user namespace that has that user alone.

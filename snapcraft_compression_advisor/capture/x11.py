@@ -72,7 +72,7 @@ def open_display(name: str | None) -> Iterator[Display]:
 
 
 def _connect(name: str) -> Display:
-    """Connect to a display, again where it closes the connection.
+    """Connect to a display, again if it closes the connection.
 
     A server without ``-noreset``, as xvfb-run starts it, begins anew when its last
     client has gone, and turns away those that come meanwhile.

@@ -16,7 +16,7 @@ from ..codecs import CodecName
 from ..core.units import Interval
 
 FileMode = Literal["cache", "direct", "unknown"]
-"""If a block is decompressed: into a buffer of squashfs (``SQUASHFS_FILE_CACHE``),
+"""Where a block is decompressed: into a buffer of squashfs (``SQUASHFS_FILE_CACHE``),
 from which its pages are copied, or into the pages (``SQUASHFS_FILE_DIRECT``)."""
 
 Decompressors = (

@@ -188,7 +188,7 @@ def show_outcome(decision: Decision, *, unset: str | None = None) -> None:
 def write_report(decision: Decision, path: Path) -> None:
     """Write the report; a file is complete or not there.
 
-    :param path: JSON where it ends so, else text; a component's report has the
+    :param path: JSON if it ends so, else text; a component's report has the
         component's name before the suffix.
     :raises OSError: if it can't be written.
     """

@@ -35,7 +35,7 @@ _SAID_BY_ADVICE = ("SCA101", "SCA102", "SCA103", "SCA104")
 class CompressionLinter(Linter):  # type: ignore[misc] # snapcraft is no dependency
     """The advisor's rules, as ``compression-advisor lint`` has them.
 
-    An error of theirs stops the pack where the settings enforce the policy; else it is
+    An error of theirs stops the pack if the settings enforce the policy; else it is
     a warning, since advice stops nothing.
 
     :cvar find_advisor: returns who gives the advice, always the same.

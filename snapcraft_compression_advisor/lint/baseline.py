@@ -97,7 +97,7 @@ def _stays(finding: Finding, was: Finding) -> bool:
 
 
 def _moves(finding: Finding, was: Finding) -> bool:
-    """Return whether a finding is the same, of a file that moved."""
+    """Return whether a finding is a known one whose file moved."""
     (rule, kind, path), (was_rule, was_kind, was_path) = finding.place, was.place
     return (
         (rule, kind) == (was_rule, was_kind)

@@ -52,7 +52,7 @@ class Evidence:
 
 
 def measured(label: str, text: str) -> Evidence:
-    """Return a figure that was read or packed."""
+    """Return a measured figure as evidence."""
     return Evidence(label, text, "measured")
 
 
@@ -71,7 +71,7 @@ class Fix:
     """What fixes a finding.
 
     :param safe: whether it can be made without a look at its result.
-    :param edit: the change to the project file, where the advisor can make it.
+    :param edit: the change to the project file, if the advisor can make it.
     """
 
     description: str
@@ -85,7 +85,7 @@ class Fix:
 
     @property
     def diff(self) -> str | None:
-        """Its change to the project file, for ``patch -p1``."""
+        """The change to the project file, for ``patch -p1``; None without one."""
         return None if self.edit is None else self.edit.diff()
 
 

@@ -211,7 +211,7 @@ _VARIABLE = re.compile(r"\$\{?SNAP\}?(?=/|\Z)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Location:
-    """If a path leads.
+    """Where a path leads.
 
     :param entry: what it leads to inside of the payload, links followed.
     :param outside: the absolute path that it leads to in the base or another

@@ -264,7 +264,7 @@ def component_name(prime_dir: Path) -> str:
 def find_payload(directory: Path) -> Path:
     """Return a directory's ``prime``, else the one ``.snap`` in it.
 
-    :returns: the directory itself where it is a prime directory.
+    :returns: the directory itself if it is a prime directory.
     :raises NoInputError: if there is neither.
     :raises UsageError: if there are several snaps.
     """

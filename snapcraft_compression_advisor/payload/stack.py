@@ -176,7 +176,7 @@ def stack_of(
 
     :param bases: of which its own is taken.
     :param contents: of which those are taken that its plugs ask for.
-    :returns: the payload itself where none of them is its.
+    :returns: the payload itself if none of them is its.
     """
     snap = payload.snap
     layers = [Layer(role="app", payload=payload, place="")]

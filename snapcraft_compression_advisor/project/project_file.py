@@ -132,7 +132,7 @@ class ProjectFile:
     :param compression: of the root; ``None`` if it isn't there or null.
     :param compression_line: of that key, from 1.
     :param components: compression by component; ``None`` if one has no key, and
-        :data:`NULL` where it is null, which snapcraft refuses.
+        :data:`NULL` if it is null, which snapcraft refuses.
     :param component_lines: where each component's key, or else its name, stands.
     :param ignored: selectors of rules that ``lint: ignore:`` names.
     :param extension: of an app, that sets lzo.

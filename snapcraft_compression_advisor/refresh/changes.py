@@ -43,7 +43,7 @@ _ALL_LIMIT_BYTES = 96 * MIB
 _TIMESTAMP_BYTES = 64
 """Files of one length that differ in no more bytes differ in a stamp or an id."""
 _METADATA = ("meta/", "snap/")
-"""If a snap's own metadata are: its version is in them."""
+"""Where a snap's own metadata are: its version is in them."""
 _ELF = b"\x7fELF"
 UNPACKED_LIMIT_BYTES = 64 * MIB
 """What one compressed stream may hold; larger ones aren't compared."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _INDENT = "  "
 _NOTE_COLUMN = 44
-"""If a headline's note stands, if there is room."""
+"""Where a headline's note stands, if there is room."""
 _LABEL_COLUMNS = 12
 _LEAST_TEXT_COLUMNS = 30
 """What texts need beside figures."""

@@ -105,7 +105,7 @@ def first_phase(
 
 
 def closer_phase(phase: Phase, drawn: Sample, sizes: NDArray[np.float64]) -> Phase:
-    """Return blocks of a phase with the rows of sizes that a closer look found."""
+    """Return the next phase: the blocks drawn, with the closer look's sizes."""
     places = np.searchsorted(phase.members, drawn.members)
     raw_bytes = phase.raw_bytes[places]
     return Phase(

@@ -65,7 +65,7 @@ class StoredBlocks:
     compressed: NDArray[np.bool_]
 
     def with_files_of(self, other: StoredBlocks, paths: Iterable[str]) -> StoredBlocks:
-        """Return these blocks, those of some files as another image holds them.
+        """Return these blocks, with some files' sizes taken from another image.
 
         :param paths: of files that are the same in both.
         """
@@ -249,7 +249,7 @@ _DIFFERENCE = "lzo less xz"
 def saved_file(payload: Payload, request: object) -> Path | None:
     """Return the file of a trial's result; None if the payload's state is unknown.
 
-    :param request: what is tried.
+    :param request: what else the result depends on.
     """
     state = getattr(payload, "state", None)
     methods = [f"{vars(codec)} {codec.implementation}" for codec in CODECS.values()]
@@ -270,7 +270,7 @@ def load_result(path: Path | None) -> TrialResult | None:
 
 
 def save_result(path: Path | None, result: TrialResult) -> None:
-    """Keep the result of this run."""
+    """Write the result to its file."""
     if path is not None and result.stored is not None:
         content = _content(result, result.stored)
         if len(content) < MOST_BYTES:

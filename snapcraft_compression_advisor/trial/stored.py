@@ -195,7 +195,7 @@ def _relative(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IncompressibleFile:
-    """A file that doesn't compress, and what its blocks that don't take."""
+    """A file that doesn't compress, with the bytes of its incompressible blocks."""
 
     path: str
     stored_bytes: float

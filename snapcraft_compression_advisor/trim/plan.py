@@ -63,8 +63,8 @@ class TrimPlan:
     :param codec: that its image has or will have.
     :param image_bytes: of the whole image.
     :param sure_bytes: by which it shrinks without all files that nothing needs.
-    :param delta_share: size of a typical delta as a share of the image; ``None`` where
-        nothing says so.
+    :param delta_share: size of a typical delta as a share of the image; ``None`` if
+        it isn't known.
     :param groups: those that nothing needs first, then by bytes.
     :param small: further ones that nothing needs, but that take next to nothing.
     :param apps: whose launches were looked at.

@@ -128,7 +128,7 @@ def _tried(
 
 
 def _drawn(numbers: list[int], raw_bytes: NDArray[np.int64]) -> list[int]:
-    """Return the numbers of blocks to compress, by lot where they are too many."""
+    """Return the numbers of blocks to compress, by lot if they are too many."""
     chance = random.Random(_SEED)  # noqa: S311 # a sample, not a secret
     chance.shuffle(numbers)
     kept = np.cumsum(raw_bytes[numbers]) <= MOST_TRIED_BYTES

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ...payload.source import Payload
 
 PROGRAM_FOLDERS = ("usr/sbin", "usr/bin", "sbin", "bin", "usr/games", "usr/local/bin")
-"""If a bare program name is looked for: snapd's and snapcraft's PATH in a snap."""
+"""Where a bare program name is looked for: snapd's and snapcraft's PATH in a snap."""
 
 _NO_FILES = ("bare", "none")
 

@@ -35,7 +35,7 @@ _NAMED_FILES = 10
 
 
 def place(location: Location) -> str:
-    """Return where a finding is, printable: a path, and its line where one is known."""
+    """Return where a finding is, printable: a path, and its line if one is known."""
     path = printable(location.path)
     return path if location.line is None else f"{path}:{location.line}"
 
