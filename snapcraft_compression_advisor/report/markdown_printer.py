@@ -75,7 +75,8 @@ def print_markdown(page: Page) -> str:
     note = f" {plain(page.note)}" if page.note else ""
     blocks = [f"### {plain(page.headline)}{note}"]
     blocks += [f"**{plain(alert)}**" for alert in page.alerts]
-    blocks += [_listed(page.commands)] if page.commands else []
+    if page.commands:
+        blocks.append("\n".join(f"- {code_span(each)}" for each in page.commands))
     for section in page.sections:
         blocks += _section(section) if section.short else ()
     folded = [each for each in page.sections if each.has_text and not each.short]
@@ -104,10 +105,6 @@ def _section(section: Section) -> Iterator[str]:
         yield "\n".join(line for entry in section.entries for line in _entry(entry))
     if section.steps:
         yield "\n".join(line for step in section.steps for line in _step(step))
-
-
-def _listed(commands: Sequence[str]) -> str:
-    return "\n".join(f"- {code_span(command)}" for command in commands)
 
 
 def _step(step: Step) -> Iterator[str]:

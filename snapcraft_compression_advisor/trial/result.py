@@ -246,14 +246,11 @@ _SIZES = ("stored_bytes", "errors", "runs")
 _DIFFERENCE = "lzo less xz"
 
 
-def saved_file(payload: Payload, request: object) -> Path | None:
-    """Return the file of a trial's result; None if the payload's state is unknown.
-
-    :param request: what else the result depends on.
-    """
+def saved_file(payload: Payload, seed: int) -> Path | None:
+    """Return the file of a trial's result; None if the payload's state is unknown."""
     state = getattr(payload, "state", None)
     methods = [f"{vars(codec)} {codec.implementation}" for codec in CODECS.values()]
-    known = f"{__version__} {sys.version} {request} {methods} {state}"
+    known = f"{__version__} {sys.version} {seed} {methods} {state}"
     name = hashlib.sha256(known.encode()).hexdigest()
     return None if state is None else result_file(name)
 

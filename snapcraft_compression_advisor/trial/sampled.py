@@ -1,4 +1,7 @@
-"""The sampled trial: every codec's image size from some of the blocks."""
+"""The sampled trial: every codec's image size from some of the blocks.
+
+Its words (census, phase, lots, ladder) are in docs/glossary.md, under *Trial*.
+"""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ ALIKE = 0.8
 kind compress better, or worse, than predicted together. With it, of 26 sizes of a
 calculator's directories 25 lay within their intervals, and 21 of 24 of an office
 suite's, which it wasn't chosen by."""
-CONFIDENCE_Z = 2.17
+FILES_CONFIDENCE_Z = 2.17
 """Two-sided 97 % of a normal distribution: what predictions miss of a few files is
 skewed, and :data:`ALIKE` was found with it."""
 LEAST_ERROR = 0.05
@@ -64,7 +64,10 @@ class BlockSizes:
             + (1 - ALIKE) * (alike**2).sum()
             + ALIKE * alike.sum() ** 2
         )
-        middle, error = float(stored.sum()), CONFIDENCE_Z * float(np.sqrt(variance))
+        middle, error = (
+            float(stored.sum()),
+            FILES_CONFIDENCE_Z * float(np.sqrt(variance)),
+        )
         return Interval(low=max(0.0, middle - error), mid=middle, high=middle + error)
 
 
@@ -246,7 +249,7 @@ def find_incompressible(
             counts & (bytes_each + z * sizes.errors >= LEAST_RATIO * raw_bytes),
             *(bytes_each, 0.0),
         )
-        for z in (-CONFIDENCE_Z, 0, CONFIDENCE_Z)
+        for z in (-FILES_CONFIDENCE_Z, 0, FILES_CONFIDENCE_Z)
     )
     of_files = np.bincount(owners, bytes_each, minlength=len(paths))
     bad = np.bincount(owners, middle, minlength=len(paths))
