@@ -50,7 +50,7 @@ _BLIND: Mapping[BlindReason, str] = {
 }
 """What a guess couldn't follow, the most important first."""
 
-_VERDICTS: Mapping[Verdict, str] = {
+VERDICT_WORDS: Mapping[Verdict, str] = {
     "change": "change to {}",
     "keep": "keep {}",
     "no-benefit": "keep {}",
@@ -253,7 +253,7 @@ def allowed_growth(policy: Policy) -> str:
 
 def verdict_words(advice: Recommendation | DeviceVerdict) -> str:
     """Return a verdict in words, of all devices or of one by itself."""
-    return _VERDICTS[advice.verdict].format(advice.compression)
+    return VERDICT_WORDS[advice.verdict].format(advice.compression)
 
 
 def place_of(saving: Saving) -> str:

@@ -20,7 +20,13 @@ from snapcraft_compression_advisor.launch.model import LaunchEstimate
 from snapcraft_compression_advisor.launches import LaunchAnalysis
 from snapcraft_compression_advisor.payload.linkage import Unresolved
 from snapcraft_compression_advisor.trial.result import CodecTrial, TrialResult
+from snapcraft_compression_advisor.wording import VERDICT_WORDS
 
+CHANGE, KEEP, UNDECIDED = (
+    VERDICT_WORDS["change"].format("lzo"),
+    VERDICT_WORDS["keep"].format("xz"),
+    VERDICT_WORDS["undecided"],
+)
 MB = 1_000_000
 SIZES_MB = {
     "xz": 44.1,

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from analyses import KEEP
 from goldens import Document, read_document
 from real_payloads import advisor, fill_prime, interrupt, snap_pack
 from trees import fill
@@ -19,7 +20,7 @@ def report(*arguments: str | Path, cwd: Path | None = None) -> Document:
 
 def test_text_report_alone_goes_to_stdout(small_prime: Path) -> None:
     result = advisor("advise", small_prime, "--exact", "-v", status=0)
-    assert result.stdout.startswith("sample: keep xz ")
+    assert result.stdout.startswith(f"sample: {KEEP} ")
     short = advisor("advise", small_prime, "--exact")
     assert result.stdout.startswith(short.stdout.partition("\nDetails:")[0])
     assert len(short.stdout.splitlines()) <= 9

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from analyses import CHANGE
 from host_projects import (
     LZO_PAYS,
     codecs_of,
@@ -261,7 +262,7 @@ def test_the_command_advises_on_what_was_built(tmp_path: Path) -> None:
     run_host_app(folder, "pack")
     text = run_host_app(folder, "compression-advice")
     assert text.status == 0
-    assert text.lines[0].startswith("hello: change to lzo ")
+    assert text.lines[0].startswith(f"hello: {CHANGE} ")
     component = run_host_app(folder, "compression-advice", "--component", "more")
     assert "No known launch reads these files." in component.lines
     built = run_host_app(folder, "compression-advice", "hello.snap")

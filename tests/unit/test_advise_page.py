@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from analyses import make_analysis
+from analyses import CHANGE, UNDECIDED, make_analysis
 from goldens import assert_golden
 from lint_reports import HOSTILE_PATHS
 from reports import answer_text, full_page, full_text, make_full_analysis, make_linted
@@ -75,7 +75,7 @@ def test_text_is_coloured_only_where_that_is_asked_for() -> None:
         for each in (False, True)
     )
     assert "\x1b" not in plain
-    assert "\x1b[1;36mcalculator: change to lzo" in coloured
+    assert f"\x1b[1;36mcalculator: {CHANGE}" in coloured
     assert re.sub("\x1b\\[[0-9;]*m", "", coloured) == plain
 
 
@@ -118,9 +118,9 @@ def test_doubt_of_one_device_asks_for_the_devices_that_users_have() -> None:
     advice = replace(analysis.recommendation, decides=decides)
     changed = replace(analysis, recommendation=advice)
     text = full_text(changed)
-    assert "can't tell yet; name the devices that your users have:" in text
+    assert f"{UNDECIDED}; name the devices that your users have:" in text
     assert "--device nvme-laptop\n" in text
-    assert "Judged by nvme-laptop alone: change to lzo." in words(text)
+    assert f"Judged by nvme-laptop alone: {CHANGE}." in words(text)
 
 
 def guessed(*recorded: tuple[str, float]) -> Analysis:

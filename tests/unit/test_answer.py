@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from analyses import evidence_of, make_analysis
+from analyses import UNDECIDED, evidence_of, make_analysis
 from builds import make_difference
 from goldens import assert_golden
 from lint_reports import (
@@ -98,7 +98,7 @@ def test_snap_without_known_launch_says_why() -> None:
     )
     advice = recommend(evidence, Policy())
     text = answer_text(replace(analysis, launches=(), recommendation=advice))
-    assert "calculator: can't tell yet; name a snap that runs with it:" in text
+    assert f"calculator: {UNDECIDED}; name a snap that runs with it:" in text
     assert "The snap has no app" in text
 
 
@@ -108,7 +108,7 @@ def test_component_of_an_unknown_reader_says_what_to_set() -> None:
     payload = replace(analysis.payload, name="calculator+data")
     analysis = replace(analysis, payload=payload, recommendation=advice)
     setting = "'components: {data: {read: all}}', or 'none'"
-    assert f"can't tell yet; set {setting}" in answer_text(analysis)
+    assert f"{UNDECIDED}; set {setting}" in answer_text(analysis)
 
 
 def test_program_that_is_missing_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analyses import interval, make_evidence
+from analyses import CHANGE, KEEP, UNDECIDED, interval, make_evidence
 from snapcraft_compression_advisor.advice.evidence import (
     ColdStart,
     Evidence,
@@ -66,7 +66,7 @@ def test_device_with_the_widest_interval_can_decide_though_lzo_saves_more_there(
     assert advice.verdict == "undecided"
     assert decides(advice).saving.device == "sbc"
     assert sentences(advice)[0].endswith(" on sbc; 0.25 s is needed.")
-    assert by_device(advice) == ["change to lzo", "can't tell yet"]
+    assert by_device(advice) == [CHANGE, UNDECIDED]
 
 
 def test_device_on_which_the_share_is_too_small_decides() -> None:
@@ -90,7 +90,8 @@ def test_device_on_which_the_share_is_too_small_decides() -> None:
 
 def test_verdicts_name_the_codec_where_it_would_change_or_stay() -> None:
     advice = advise({"nvme": MUCH, "hdd": NOTHING, "ssd": MUCH}, declared="lzo")
-    assert by_device(advice) == ["keep lzo", "change to xz", "keep lzo"]
+    keep = KEEP.replace("xz", "lzo")
+    assert by_device(advice) == [keep, CHANGE.replace("lzo", "xz"), keep]
 
 
 def test_one_device_is_not_said_to_decide() -> None:
@@ -109,7 +110,7 @@ def test_budget_decides_in_place_of_any_device_and_counts_on_its_own_device() ->
     )
     advice = advise({"nvme": NOTHING, "hdd": NOTHING}, cold_starts=(start,))
     assert (advice.verdict, decides(advice).why) == ("change", "budget")
-    assert by_device(advice) == ["keep xz", "change to lzo"]
+    assert by_device(advice) == [KEEP, CHANGE]
 
 
 def test_apps_that_decide_together_count_on_each_device() -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from analyses import evidence_of, make_analysis
+from analyses import CHANGE, KEEP, evidence_of, make_analysis
 from lint_contexts import (
     LITTLE,
     MUCH,
@@ -129,8 +129,8 @@ def test_kernel_that_changes_the_verdict_is_named() -> None:
     (finding,) = found_by(kernels_differ, context)
     assert finding.severity == "info"
     assert finding.message == (
-        "The verdict for nvme-laptop depends on the kernel: keep xz on nvme-laptop; "
-        "change to lzo on nvme-laptop@ubuntu-22.04."
+        f"The verdict for nvme-laptop depends on the kernel: {KEEP} on nvme-laptop; "
+        f"{CHANGE} on nvme-laptop@ubuntu-22.04."
     )
     assert [each.origin for each in finding.evidence] == ["estimated"] * 2
     assert "nvme-laptop@ubuntu-22.04" in finding.evidence[1].label
