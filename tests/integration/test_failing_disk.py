@@ -27,8 +27,11 @@ apps:
     command: run
 {PAD}"""
 OPTIONS = ("-no-fragments", "-all-root", "-comp", "xz")
-LITTLE_MEMORY_BYTES = 300_000_000
-"""Address space: enough for numpy, not for threads with stacks of 256 MiB."""
+LITTLE_MEMORY_BYTES = 600_000_000
+"""Address space: enough for all that is imported, not for threads of 256 MiB.
+
+Where it ends in the middle of an import, the interpreter itself may fail to say so.
+"""
 
 _VARIABLES = {
     "COLUMNS": "500",
