@@ -90,7 +90,6 @@ class LaunchAnalysis:
                     shares=shares or {},
                     seconds=seconds,
                     xz_added_s=combined(total_s, average_figures(with_xz)),
-                    recorded=self.launch_set.source == "recorded",
                     narrowing=narrowing,
                 )
 

@@ -108,7 +108,7 @@ class Policy:
     def margin_s(self) -> float:
         """Seconds by which ``min_saving_s`` may be missed without anybody noticing.
 
-        If even the ends of a recording's interval are within, the snap stays as it is.
+        If even the interval's ends are within, the snap stays as it is.
         Who asks for little asks for it more exactly, so it is at most half of that.
         """
         return min(IMPERCEPTIBLE_S, self.min_saving_s / 2)
@@ -129,7 +129,6 @@ class Saving:
     :param seconds: may be negative.
     :param xz_added_s: what the launch takes longer than a warm one with xz; ``None``
         if only the difference is known.
-    :param recorded: whether the launch was, so that ``seconds`` rest on no guess of it.
     :param narrowing: of the interval; None if that isn't known.
     """
 
@@ -137,7 +136,6 @@ class Saving:
     device: str
     seconds: Interval
     xz_added_s: Interval | None = None
-    recorded: bool = False
     narrowing: Narrowing | None = None
     shares: Mapping[str, float] = field(default_factory=dict)
 

@@ -82,14 +82,12 @@ class Answer(Enum):
 def saves_enough(saving: Saving, policy: Policy, current: Compression) -> Answer:
     """Return whether a launch becomes faster by as much as the policy asks.
 
-    If it was recorded and the doubt is smaller than anybody notices, the snap's codec
-    stays. A guess that is in doubt is for a recording to settle.
+    If the doubt is smaller than anybody notices, the snap's codec stays.
 
     :param current: that codec.
     """
     sure = surely_saves_enough(saving, policy)
-    exact = not saving.recorded or policy.min_saving_share is not None
-    if sure is not Answer.UNKNOWN or exact:
+    if sure is not Answer.UNKNOWN or policy.min_saving_share is not None:
         return sure
     if current == "lzo":
         stays = saving.seconds.low >= policy.min_saving_s - policy.margin_s

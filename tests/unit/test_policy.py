@@ -27,11 +27,10 @@ def advise(
     declared: str | None = None,
     added_mb: float = 10,
     policy: Policy | None = None,
-    recorded: bool = False,
 ) -> Recommendation:
     """Judge an xz image of 100 MB by the savings of one app on several devices."""
     savings = (
-        Saving(app="app", device=f"device{number}", seconds=each, recorded=recorded)
+        Saving(app="app", device=f"device{number}", seconds=each)
         for number, each in enumerate(seconds)
     )
     evidence = make_evidence(*savings, declared=declared, added_mb=added_mb)
@@ -117,15 +116,8 @@ def test_interval_across_the_line_leaves_it_undecided(declared: str | None) -> N
 def test_a_doubt_that_nobody_notices_is_decided_for_what_the_snap_has(
     seconds: Interval, declared: str | None, verdict: str
 ) -> None:
-    advice = advise(seconds, declared=declared, added_mb=2, recorded=True)
+    advice = advise(seconds, declared=declared, added_mb=2)
     assert advice.verdict == verdict
-
-
-@pytest.mark.parametrize("declared", [None, "lzo"])
-def test_no_doubt_is_too_small_for_a_guess_since_a_recording_settles_it(
-    declared: str | None,
-) -> None:
-    assert advise(interval(0.1, 0.2, 0.40), declared=declared).verdict == "undecided"
 
 
 def test_condition_has_to_hold_in_nine_cases_of_ten() -> None:
@@ -151,7 +143,7 @@ def test_saving_that_may_be_none_is_not_taken_for_likely() -> None:
 
 def test_the_reason_tells_a_saving_that_is_too_small_from_one_that_hardly_is() -> None:
     sure, near = (
-        sentences(advise(seconds, added_mb=1, recorded=True))[0]
+        sentences(advise(seconds, added_mb=1))[0]
         for seconds in (interval(0.1, 0.2, 0.24), interval(0.1, 0.2, 0.34))
     )
     assert "Less than 0.25 s isn't noticed." in sure
@@ -161,9 +153,7 @@ def test_the_reason_tells_a_saving_that_is_too_small_from_one_that_hardly_is() -
 def test_who_asks_for_little_asks_for_it_exactly() -> None:
     seconds = interval(0.0, 0.02, 0.04)
     verdicts = [
-        advise(
-            seconds, added_mb=0, policy=Policy(min_saving_s=least_s), recorded=True
-        ).verdict
+        advise(seconds, added_mb=0, policy=Policy(min_saving_s=least_s)).verdict
         for least_s in (0.01, 0.03)
     ]
     assert verdicts == ["undecided", "no-benefit"]
