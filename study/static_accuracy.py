@@ -124,7 +124,6 @@ def savings(
         Saving(
             app=launch_set.app,
             device=device.name,
-            recorded=launch_set.source == "recorded",
             seconds=seconds_saved(
                 estimate_launch(launch_set, xz, device),
                 estimate_launch(launch_set, lzo, device),
