@@ -62,7 +62,7 @@ OURS = " (vendor)"
 
 _COLUMNS = ("application", "source", "version", "kind", "read_blocks", "read_expected")
 _SHARED = re.compile(
-    r".* ((Go|Rust|Bun|Haskell|PyInstaller|\.NET)( \d+)?"
+    r".* ((Go|Rust|Bun|Haskell|PyInstaller|\.NET)( module)?( \d+)?"
     r"|(node|bun|libflutter_linux_gtk|libapp|libcef|libscipy_openblas64_)( \d+)?)"
     r"|carried"
     r"|data(-first)? (java-linked-modules|flutter|web-engine|python-library|node-child)"

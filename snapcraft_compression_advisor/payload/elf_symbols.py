@@ -33,6 +33,9 @@ _UNLOADED = re.compile(
 )
 """Beginnings of names of sections with symbols and the like."""
 
+_GPU_CODE = frozenset((b".nv_fatbin", b"__nv_relfatbin", b".hip_fatbin"))
+"""Sections of CUDA and HIP with code for GPUs, which isn't read before one runs it."""
+
 Symbol = tuple[str, str]
 """A name and its version, which is empty if it has none."""
 
@@ -101,6 +104,15 @@ def carried_parts(elf: Elf) -> tuple[tuple[int, int], ...]:
     ]
     return tuple(
         sorted(part for part in parts if part[1] - part[0] >= LEAST_CARRIED_BYTES)
+    )
+
+
+def gpu_code(elf: Elf) -> tuple[tuple[int, int], ...]:
+    """Return where a file has code for GPUs."""
+    return tuple(
+        (each.start, min(each.end, elf.size_bytes))
+        for each in elf.sections
+        if each.name in _GPU_CODE
     )
 
 

@@ -96,6 +96,38 @@ def test_less_is_read_of_a_program_in_rust_than_of_one_in_go() -> None:
     assert expected_blocks(rust) < 0.6 * expected_blocks(go)
 
 
+def test_code_for_gpus_is_not_read() -> None:
+    plain = make_elf(padding_bytes=60 * BLOCK)
+    program = with_sections(plain, {b".nv_fatbin": bytes(100 * BLOCK)})
+    assert expected_blocks(program) < expected_blocks(plain) + 10
+
+
+def test_less_is_read_of_a_module_with_go_in_it_than_of_a_program_in_go() -> None:
+    content = with_sections(make_elf(padding_bytes=300 * BLOCK), {b".gopclntab": b"x"})
+    module = f"{SITE}/ext.abi3.so"
+    files = static_launch_set(
+        make_payload(
+            {**PYTHON, module: content},
+            base="bare",
+            apps={"hello": {"command": "bin/app"}},
+        ),
+        "hello",
+    ).files
+    (expected,) = (each.expected_blocks for each in files if each.path == module)
+    assert expected < 0.8 * expected_blocks(content)
+
+
+@pytest.mark.parametrize("behind", ["ext__mypyc", "ext.parts__mypyc"])
+def test_what_is_behind_a_small_front_of_mypyc_is_imported(behind: str) -> None:
+    suffix = ".cpython-311-x86_64-linux-gnu.so"
+    front = make_elf() + b"\0" + behind.encode() + b"\0"
+    at = f"{SITE}/{behind.replace('.', '/')}{suffix}"
+    own = {f"{SITE}/ext/__init__{suffix}": front, at: make_elf()}
+    assert at in {
+        each.entry.path for each in guessed({**PYTHON, **own}, "bin/app").files
+    }
+
+
 @pytest.mark.parametrize(
     ("symbol", "kind"),
     [

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ...codecs.codec import DATA_BLOCK_BYTES
 from ...payload.elf import PF_W, PF_X, PT_LOAD, BrokenElfError, Elf, elf_of
-from ...payload.elf_symbols import carried_parts, language_of
+from ...payload.elf_symbols import carried_parts, gpu_code, language_of
 from ...payload.inventory import block_count
 
 if TYPE_CHECKING:
@@ -39,9 +39,13 @@ MOST_DOUBLINGS = 9
 """Of one block of code, in which programs of a language are told apart."""
 
 _LIBRARY_NAME = re.compile(
-    r"(lib[A-Za-z_+]+[A-Za-z_+\d]*?)(?:-[\da-f]{8})*(?:[-.]?\d[\d.]*)?\.so.*"
+    r"(lib[A-Za-z_+][\w+.-]*?)(?:-[\da-f]{8})*(?:[-.]\d[\d._]*|(?<=[A-Za-z])\d[\d.]*)?"
+    r"\.so(?:\.\d.*)?"
 )
 """Those of Python's wheels have the beginning of a hash behind their names."""
+
+_MODULE_NAME = re.compile(r"(.+)\.(?:cpython-[\w-]+|abi3|pypy[\w-]+)\.so(?:\.\d.*)?")
+"""Of an extension module for one Python (PEP 3149), or for several (PEP 384)."""
 
 
 def block_keys(
@@ -61,14 +65,17 @@ def block_keys(
     name = file_name_class(candidate.entry.path)
     if parts.language in ("Node", "Bun"):  # under whichever name
         name = parts.language.lower()
+    language = parts.language
+    if language and candidate.role != "program":  # other parts of it may be in use
+        language += " module"
     places = _places(parts)
 
     def keys(number: int, place: str) -> Iterator[str]:
         yield from (place, f"{place} {size}", f"{place} {size} {candidate.role}")
-        if parts.language:  # a large program of a language reads no more code
+        if language:  # a large program of a language reads no more code
             doublings = (parts.text_bytes // DATA_BLOCK_BYTES).bit_length()
-            yield f"{place} {parts.language}"
-            yield f"{place} {parts.language} {min(doublings, MOST_DOUBLINGS)}"
+            yield f"{place} {language}"
+            yield f"{place} {language} {min(doublings, MOST_DOUBLINGS)}"
         yield f"{place} {name}"
         if place.startswith(("text", "constants")):
             yield f"{place} {name} {number * STRETCHES // len(places)}"
@@ -92,11 +99,14 @@ def _data_keys(candidate: Candidate, block_count: int) -> Iterator[tuple[str, ..
 
 
 def file_name_class(path: str) -> str:
-    """Return a library's name without its version: ``libLLVM`` of all."""
+    """Return a library's name without its version: ``libLLVM`` of all.
+
+    Likewise of an extension module, without that of its Python.
+    """
     folder, _, name = path.rpartition("/")
     if folder.endswith("/dri") or name.startswith("libgallium"):
         return "mesa-driver"
-    match = _LIBRARY_NAME.fullmatch(name)
+    match = _MODULE_NAME.fullmatch(name) or _LIBRARY_NAME.fullmatch(name)
     return match[1] if match else name
 
 
@@ -130,7 +140,8 @@ Part = Literal["linking", "data", "text", "constants", "carried", "unmapped"]
 - ``constants``: read-only segments without code, unwind tables among them;
 - ``carried``: behind all of them, or in a section of its own: the program reads it
   (:func:`.carried_parts`);
-- ``unmapped``: outside of every segment: symbol tables and debug sections.
+- ``unmapped``: code for GPUs, and what is outside of every segment: symbol tables and
+  debug sections.
 """
 
 _RELOCATIONS = ((7, 8), (17, 18), (23, 2), (36, 35))
@@ -176,6 +187,7 @@ def _parts(elf: Elf, *, program: bool) -> ElfParts | None:
     layers: tuple[tuple[Part, Iterable[tuple[int, int]]], ...] = (
         ("carried", carried_parts(elf) if program else ()),
         ("constants", ((s.offset, s.end) for s in loaded if not s.flags & PF_X)),
+        ("unmapped", gpu_code(elf)),
         ("text", ((s.offset, s.end) for s in loaded if s.flags & PF_X)),
         ("data", ((s.offset, s.end) for s in loaded if s.flags & PF_W)),
         ("linking", ((0, max(1, linking_end)),)),

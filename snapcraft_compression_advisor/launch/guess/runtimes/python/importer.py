@@ -28,7 +28,7 @@ MAX_MODULES, MAX_NAMES = 5000, 20_000
 applications import some 2,000, with 9,000 names."""
 
 _FRONT_BYTES = 64 * 1024
-_BEHIND = re.compile(rb"\0(\w{1,64}__mypyc)\0")
+_BEHIND = re.compile(rb"\0([\w.]{1,128}__mypyc)\0")
 """Module that has the code of several, of which mypyc makes small fronts."""
 
 PARSED_MAX_BYTES = 1024 * 1024
