@@ -117,6 +117,19 @@ def test_text_that_is_no_python_is_no_error(source: bytes) -> None:
     list(imported_names(source, package="p"))
 
 
+def test_what_swig_imports_from_its_package_depends_on_nothing() -> None:
+    source = b"""\
+if __package__ or "." in __name__:
+    from . import _ext
+else:
+    import _ext
+if other:
+    import rest
+"""
+    found = dict(imported_names(source, package="p"))
+    assert found == {"p": False, "p._ext": False, "_ext": False, "rest": True}
+
+
 def test_compiled_module_is_read_in_place_of_its_source() -> None:
     files = {
         "bin/x": b"import a\n",

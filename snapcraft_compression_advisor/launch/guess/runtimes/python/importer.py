@@ -357,7 +357,8 @@ def imported_names(
 ) -> Iterator[tuple[str, bool]]:
     """Yield the modules that a module imports, and whether that depends.
 
-    It depends in ``if`` and in functions. Imports under ``TYPE_CHECKING`` are left out;
+    It depends in functions, and in ``if``, but for what SWIG asks, whether a module is in
+    a package: then there is one beside it in C. Imports under ``TYPE_CHECKING`` are left out;
     those in ``try`` count. Text that isn't Python yields what looks like an import.
 
     :param package: that relative imports start from; empty at the top.
@@ -384,7 +385,8 @@ def imported_names(
             ):
                 skipped_beyond = indent
             elif block in _DEPENDING and depends_beyond is None:
-                depends_beyond = indent
+                in_package = package and b"__package__" in test
+                depends_beyond = None if in_package else indent
             continue
         if match["names"] is not None:
             names = _names(match["names"])
