@@ -43,13 +43,12 @@ launchers in the forms that vendors use. The
 was downloaded. A seed [drew](../../study/data/vendor-drawn.csv) the order of work, each
 one's launcher, and which are blind. A
 [second](../../study/data/vendor-drawn-2.csv) to
-[seventh draw](../../study/data/vendor-drawn-7.csv) have blind sets of those left and of
+[eighth draw](../../study/data/vendor-drawn-8.csv) have blind sets of those left and of
 more sources ([second](../../study/data/vendor-sources-2.yaml) to
-[sixth list](../../study/data/vendor-sources-6.yaml)), which were listed and drawn
-before one was built. The guess had learnt from the blind sets before. The seventh has
-{blind} of {kinds} kinds: none of Electron, Flutter or Chromium, of which no new ones
-were listed, and none of Qt, of which none showed a window. Each was built, recorded
-from mounts, and scored once by
+[seventh list](../../study/data/vendor-sources-7.yaml)), which were listed and drawn
+before one was built. The guess had learnt from the blind sets before. The eighth has
+{blind} of {kinds} kinds: none of Electron or Flutter, of which no new ones were listed.
+Each was built, recorded from mounts, and scored once by
 
     sudo .venv/bin/python study/vendor_launches.py --trees TREES --cache CACHE --windows
     .venv/bin/python study/vendor_blind.py --trees TREES/blind
