@@ -357,9 +357,9 @@ def imported_names(
 ) -> Iterator[tuple[str, bool]]:
     """Yield the modules that a module imports, and whether that depends.
 
-    It depends in functions, and in ``if``, but for what SWIG asks, whether a module is in
-    a package: then there is one beside it in C. Imports under ``TYPE_CHECKING`` are left out;
-    those in ``try`` count. Text that isn't Python yields what looks like an import.
+    It depends in functions, and in ``if``, but for what SWIG asks, whether a module is
+    in a package. Imports under ``TYPE_CHECKING`` are left out; those in ``try`` count.
+    Text that isn't Python yields what looks like an import.
 
     :param package: that relative imports start from; empty at the top.
     :param in_functions: whether imports in functions count: a program's own functions
