@@ -65,8 +65,8 @@ _SHARED = re.compile(
     r".* ((Go|Rust|Bun|Haskell|PyInstaller|\.NET)( module)?( \d+)?"
     r"|(node|bun|libflutter_linux_gtk|libapp|libcef|libscipy_openblas64_)( \d+)?)"
     r"|carried"
-    r"|data(-first)? (java-linked-modules|flutter|web-engine|python-library|node-child)"
-    r"\S*( \d+ of \d+)?"
+    r"|data(-first)? (java-(linked-)?modules(, no window)?|flutter|web-engine"
+    r"|python-library|node-child)\S*( \d+ of \d+)?"
 )
 """Classes of blocks that several applications have, not those of one program."""
 

@@ -129,8 +129,8 @@ def test_first_block_of_other_files_is_told_from_the_rest() -> None:
 
 def test_long_data_file_is_told_apart_by_place() -> None:
     keys = block_keys(candidate("lib/modules", way="java-modules"), None, 100)
-    assert keys[99][-1] == "data modules 63 of 64"
-    assert keys[1][-1] == "data modules 0 of 64"
+    assert keys[99][-1] == "data java-modules 63 of 64"
+    assert keys[1][-1] == "data java-modules 0 of 64"
 
 
 def app(kind: str, *, blocks: int = 99, modules_missed: bool = False) -> GuessedApp:

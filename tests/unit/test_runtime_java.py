@@ -5,7 +5,9 @@ from pytest_mock import MockerFixture
 
 from elf_files import make_elf
 from guesses import found, shell_words
+from payloads import make_payload
 from snapcraft_compression_advisor.launch.guess import programs
+from snapcraft_compression_advisor.launch.guess.guess import static_launch_set
 
 
 def test_java_reads_its_machine_its_modules_and_the_archive_of_the_command() -> None:
@@ -98,3 +100,25 @@ def test_tools_of_a_launcher_are_read_but_not_its_messages() -> None:
     named = found(files, "usr/bin/hello")
     assert set(named) == {"usr/bin/hello", "usr/bin/dirname", "usr/bin/other"}
     assert named["usr/bin/dirname"].way == "called"
+
+
+def test_a_window_of_java_reads_other_libraries_and_more_of_its_modules() -> None:
+    java = "usr/lib/jvm/java-17"
+    files = {
+        f"{java}/bin/java": make_elf(),
+        f"{java}/lib/modules": bytes(999 << 17),
+        f"{java}/lib/libawt.so": make_elf(),
+        "app/hello.jar": b"x",
+    }
+    command = f"{java}/bin/java -jar $SNAP/app/hello.jar"
+    blocks = {}
+    for plugs in ([], ["x11"]):
+        apps = {"hello": {"command": command, "plugs": plugs}}
+        payload = make_payload(files, base="bare", apps=apps)
+        launch_set = static_launch_set(payload, "hello")
+        read = {each.path: each.expected_blocks for each in launch_set.files}
+        blocks[bool(plugs)] = read
+    assert f"{java}/lib/libawt.so" not in blocks[False]
+    assert f"{java}/lib/libawt.so" in blocks[True]
+    modules = f"{java}/lib/modules"
+    assert blocks[True][modules] > 2 * blocks[False][modules]

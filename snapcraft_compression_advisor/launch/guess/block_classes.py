@@ -86,7 +86,7 @@ def block_keys(
 def _data_keys(candidate: Candidate, block_count: int) -> Iterator[tuple[str, ...]]:
     way = candidate.way
     name = candidate.entry.path.rpartition("/")[2]
-    if way == "java-linked-modules":  # put together otherwise than a whole runtime's
+    if way.startswith("java-"):  # linked modules are put together otherwise
         name = way
     long = not way.startswith("own-") and block_count >= LONG_FILE_BLOCKS
     for number in range(block_count):
