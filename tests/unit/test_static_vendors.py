@@ -421,3 +421,16 @@ def test_constants_before_the_code_tell_what_carries_a_program() -> None:
     program = head + text + bytes(4096 + 40 * BLOCK)
     assert len(program) > LEAST_CARRIED_BYTES
     assert kind_of({"bin/app": program}) == ".NET program in one file"
+
+
+@pytest.mark.parametrize("front", ["qtpy", "AnyQt", "pyqtgraph.Qt"])
+def test_whichever_toolkit_is_there_is_what_a_front_of_several_imports(
+    front: str,
+) -> None:
+    files = {
+        **PYTHON,
+        "bin/app": f"#!/usr/bin/env python3\nfrom {front} import QtCore\n".encode(),
+        f"{SITE}/{front.replace('.', '/')}/__init__.py": b"if API: import PyQt6\n",
+        f"{SITE}/PyQt6/QtCore.abi3.so": make_elf(),
+    }
+    assert f"{SITE}/PyQt6/QtCore.abi3.so" in found(files, "bin/app")

@@ -61,13 +61,17 @@ _UNSEEN_IMPORTS = (
     (r"PySide2\.\w+", ("PySide2.QtCore", "shiboken2")),
     (r"PySide6\.\w+", ("PySide6.QtCore", "shiboken6")),
     (r"(PySide[26])\.QtWidgets", (r"\1.QtGui",)),
+    (
+        r"(?:qtpy|AnyQt|pyqtgraph\.Qt)\.(Qt\w+)",
+        (r"PyQt5.\1", r"PySide2.\1", r"PyQt6.\1", r"PySide6.\1"),
+    ),
     (r"numpy\.random\.bit_generator", ("secrets",)),
     (r"gi\.overrides\.Gdk", ("gi._gi_cairo", "cairo")),
     (r"kivy\.core\.window", ("kivy.core.window.window_sdl2",)),
     (r"kivy\.core\.text", ("kivy.core.text.text_sdl2",)),
     (r"kivy\.core\.image", ("kivy.core.image.img_sdl2",)),
 )
-"""What modules import by a computed name, or in C."""
+"""What modules import by a computed name, in C, or as whatever of several is there."""
 
 _LOADERS = frozenset(("load_entry_point", "distribution", "entry_points"))
 """What launchers call to load an entry point, whichever package has it."""
