@@ -36,7 +36,7 @@ from snapcraft_compression_advisor.launch.guess.priors import (
 from static_data import count, read_application, score, weighed
 from static_fit import PRIORS, document_text, priors_document
 from static_folds import OF_NEW, kind_spread, of_new
-from vendor_draw import DATA, SETS, drawn_before
+from vendor_draw import DATA, SETS, drawn_before, read_drawn
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -220,11 +220,13 @@ def write_counts(counted: dict[str, tuple[Counts, Counts]]) -> None:
 def write_table(applications: Iterable[Application], ratios: dict[str, float]) -> None:
     """Write what each application read per byte expected without it."""
     rows = {row["application"]: row for row in _rows(TABLE)}
-    versions = {row.source: row.version for row in drawn_before()}
+    drawn = (row for row in (*drawn_before(), *read_drawn()) if row.version)
+    versions = {row.source: row.version for row in drawn}
     for each in applications:
         name = each.name
-        rows.setdefault(name, {"application": name, "source": versions.get(name, "")})
+        rows.setdefault(name, {"application": name})
         rows[name] |= {
+            "source": rows[name].get("source") or versions.get(name, ""),
             "kind": each.kind,
             "read_blocks": str(sum(len(numbers) for _, numbers in each.read.values())),
             "read_expected": f"{ratios[each.name]:.2f}",
