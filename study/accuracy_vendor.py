@@ -54,11 +54,11 @@ Each was built, recorded from mounts, and scored once by
     .venv/bin/python study/vendor_blind.py --trees TREES/blind
 
 The counts and intervals are of Debian's applications and of vendors' other half, with
-{by_hand} more that were chosen by hand, and of the blind sets before
+{by_hand} more that were chosen by hand, and of each blind set once it was scored
 (`vendor_counts.py`): their ratios, and the counts of some. The base isn't part
 of these payloads, so there is one verdict, for a snap that is packed with xz, on the
 calibrated machine. The last column has Debian's blind set above, scored again by the
-guess of the first draw:
+guess that has learnt from all of vendors' draws:
 
     .venv/bin/python study/blind.py --trees DRAWN/blind --bases CACHE -o AGAIN
 """
@@ -73,7 +73,7 @@ def vendor_lines(
     """Yield the section of the page, nothing if there are no scores.
 
     :param draws: scores of each draw's blind set, in order.
-    :param again: of Debian's blind set, by the guess of the first draw.
+    :param again: of Debian's blind set, by the guess that learnt from all draws.
     :param by_hand: number of the applications in the fit that weren't drawn.
     """
     *before, scores = [draw for draw in draws if draw]
