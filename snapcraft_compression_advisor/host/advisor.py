@@ -13,6 +13,7 @@ from typing import Any
 
 from snapcraft_compression_advisor_plugin import may_enforce, reason_of, warn_of
 
+from ..advice.judging import SNAPCRAFT_DEFAULT
 from ..analysis import Analysis, Request, analyse, analysis_request, check_apps
 from ..codecs import CODECS, SHIPPABLE
 from ..core.errors import ToolError
@@ -28,7 +29,6 @@ from ..project.project_file import ProjectFile
 from ..settings.load import POLICY_PLACES, LoadedSettings, ignored_policy_files
 from ..settings.settings import Settings
 from .decision import (
-    DEFAULT_COMPRESSION,
     Artifact,
     Decision,
     check_advice,
@@ -281,7 +281,7 @@ def _request(
     if artifact.component is None:
         around = Surroundings.opened(until, settings.bases, settings.contents)
         check_stack([payload], bases=around.bases, contents=around.contents)
-    default = artifact.compression == DEFAULT_COMPRESSION
+    default = artifact.compression == SNAPCRAFT_DEFAULT
     request = replace(
         analysis_request(payload, loaded, around),
         # If nothing is declared, what an extension chose is as good as declared.

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from craft_application.commands import AppCommand
 
+from ..advice.judging import SNAPCRAFT_DEFAULT
 from ..codecs import SHIPPABLE
 from ..core.errors import NoInputError
 from ..core.terminal import emit
@@ -16,7 +17,7 @@ from ..project.edit import apply_edit, plan_edit
 from ..project.project_file import find_project_file
 from ..report.lines import style_for
 from .advisor import advisor_here
-from .decision import DEFAULT_COMPRESSION, Artifact, render_report
+from .decision import Artifact, render_report
 
 GROUP = "Compression"
 
@@ -63,7 +64,7 @@ class CompressionAdviceCommand(AppCommand):
         artifact = Artifact(
             prime_dir=path,
             component=component,
-            compression=declared or DEFAULT_COMPRESSION,
+            compression=declared or SNAPCRAFT_DEFAULT,
             declared=declared,
         )
         analysis = advisor.analyse(artifact)

@@ -26,9 +26,6 @@ from ..squashfs.image import Image
 from ..wording import sentences
 from .guard import PolicyBrokenError
 
-DEFAULT_COMPRESSION = "xz"
-"""What ``snap pack`` packs with where snapcraft names no compression."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Artifact:

@@ -12,9 +12,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
+from ..advice.judging import SNAPCRAFT_DEFAULT
 from ..payload.source import component_name
 from .advisor import Advisor, FindAdvisor, check_settings
-from .decision import DEFAULT_COMPRESSION, Artifact, codec_of
+from .decision import Artifact, codec_of
 from .guard import harmless, stopping_snapcraft, wrap
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ class AdvisingPackage(Below):
     def _artifact(self, advisor: Advisor, component: str | None) -> Artifact:
         """Return an artifact as it was when first asked for."""
         if component not in self._artifacts:
-            inherited = self._compressed(None).compression or DEFAULT_COMPRESSION
+            inherited = self._compressed(None).compression or SNAPCRAFT_DEFAULT
             holder = None if component is None else self._compressed(component)
             own = getattr(holder, "compression", None)  # not before snapcraft 9.1
             lifecycle = cast("Any", self._services.get("lifecycle"))
@@ -228,7 +229,7 @@ def _artifact(
     return Artifact(
         prime_dir=prime_dir,
         component=component,
-        compression=compression or DEFAULT_COMPRESSION,
+        compression=compression or SNAPCRAFT_DEFAULT,
         # If snapcraft passes none, it packs a directory without its project.
         declared=advisor.declared(component) if compression else None,
     )

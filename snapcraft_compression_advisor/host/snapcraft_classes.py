@@ -13,12 +13,13 @@ from typing import Any
 from snapcraft.extensions.extension import Extension
 from snapcraft.linters.base import Linter, LinterIssue, LinterResult
 
+from ..advice.judging import SNAPCRAFT_DEFAULT
 from ..core.terminal import emit, printable, safe_line
 from ..lint.finding import Finding
 from ..lint.lint import check_rules
 from ..settings.load import PLUGIN
 from .advisor import Advisor, FindAdvisor
-from .decision import DEFAULT_COMPRESSION, Artifact, codec_of
+from .decision import Artifact, codec_of
 from .guard import SettingsError, stopping_snapcraft, wrap
 from .project import mark_apps
 
@@ -146,7 +147,7 @@ def _artifact(advisor: Advisor, path: Path) -> Artifact:
     says = advisor.project
     return Artifact(
         prime_dir=path,
-        compression=(says and says.effective) or DEFAULT_COMPRESSION,
+        compression=(says and says.effective) or SNAPCRAFT_DEFAULT,
         declared=advisor.declared(None),
     )
 

@@ -37,7 +37,7 @@ class StackPart:
 
     :param codec: that its image has; ``None`` if it isn't known.
     :param payload: ``None`` if only a recording names the snap.
-    :param judged: whether the advice is about this snap.
+    :param judged: whether the advice is about this snap, as its caller knows.
     :param estimates: by device and codec; none if it can't be read.
     :param lzo_less_xz_bytes: what lzo adds to its image, if that is known.
     """

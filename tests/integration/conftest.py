@@ -35,6 +35,15 @@ def scratch(tmp_path: Path) -> Iterator[Path]:
     assert list(directory.iterdir()) == []
 
 
+@pytest.fixture
+def nothing_left(tmp_path: Path, temporary_directory: Path) -> Iterator[None]:
+    """Have mounts made below the test's directory, and look there afterwards."""
+    yield
+    assert mount_points_below(tmp_path) == []
+    assert loop_devices_of(tmp_path) == []
+    assert list(temporary_directory.iterdir()) == []
+
+
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     """Start the system's Chromium, with the fonts that script/setup installs alone.

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from machine import write_script
-from mounts import fill_tree, is_in_memory, loop_devices_of, mount_points_below
+from mounts import fill_tree, is_in_memory
 from snapcraft_compression_advisor.capture.images import PackedImages, packed_images
 from snapcraft_compression_advisor.capture.measure import Measurement, Method, measure
 from snapcraft_compression_advisor.capture.mount import Mount
@@ -21,7 +21,11 @@ from snapcraft_compression_advisor.core.errors import ToolError
 from snapcraft_compression_advisor.payload.source import open_payload
 from trees import fill
 
-pytestmark = [pytest.mark.mounts, pytest.mark.bubblewrap]
+pytestmark = [
+    pytest.mark.mounts,
+    pytest.mark.bubblewrap,
+    pytest.mark.usefixtures("nothing_left"),
+]
 
 
 @pytest.fixture
@@ -29,14 +33,6 @@ def prime(tmp_path: Path) -> Path:
     directory = fill_tree(tmp_path / "prime")
     (directory / "fifo").unlink()
     return fill(directory, {"meta/snap.yaml": "name: sample\nversion: '1'\n"})
-
-
-@pytest.fixture(autouse=True)
-def nothing_left(tmp_path: Path, temporary_directory: Path) -> Iterator[None]:
-    yield
-    assert mount_points_below(tmp_path) == []
-    assert loop_devices_of(tmp_path) == []
-    assert list(temporary_directory.iterdir()) == []
 
 
 def image_of(mount: Mount) -> Path:

@@ -46,7 +46,7 @@ from snapcraft_compression_advisor.launch.profile import ProfileFile
 from snapcraft_compression_advisor.payload.inventory import Inventory
 from snapcraft_compression_advisor.payload.scan import scan_directory
 
-pytestmark = pytest.mark.mounts
+pytestmark = [pytest.mark.mounts, pytest.mark.usefixtures("nothing_left")]
 
 LARGE_BYTES = 20 * BLOCK + 70_000
 
@@ -164,15 +164,6 @@ SETTINGS = Path("/sys/class/bdi")
 @pytest.fixture
 def image(source: Path, tmp_path: Path) -> Path:
     return make_image(source, tmp_path / "image.squashfs")
-
-
-@pytest.fixture(autouse=True)
-def nothing_left(tmp_path: Path, temporary_directory: Path) -> Iterator[None]:
-    """Have mounts made below the test's directory, and look there afterwards."""
-    yield
-    assert mount_points_below(tmp_path) == []
-    assert loop_devices_of(tmp_path) == []
-    assert list(temporary_directory.iterdir()) == []
 
 
 @pytest.mark.parametrize("codec", CODECS)
