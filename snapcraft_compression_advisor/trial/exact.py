@@ -39,10 +39,12 @@ def run_exact_trial(
 ) -> TrialResult:
     """Pack a payload with every codec, one at a time in ``TMPDIR``.
 
+    :raises BadDataError: if the files claim more than they hold.
     :raises ToolError: if mksquashfs is missing or fails.
     :raises StorageError: if the disk is too small, or files vanish.
     """
     version = mksquashfs.mksquashfs_version()
+    check_packed_size(payload)  # no disk has the room for what is claimed
     with scratch_directory(needed_bytes=_needed_bytes(payload)) as scratch:
         layout = lay_out(payload)
         trials, sizes = {}, {}

@@ -12,6 +12,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from pytest_mock import MockerFixture
 
 from command_probe import COMMANDS
 from image_bombs import bombs, holes, snap
@@ -19,9 +20,11 @@ from image_corpus import corpus, small_images
 from image_mutation import mutate_image
 from image_probe import probe
 from image_sources import mksquashfs, needs_mksquashfs
+from snapcraft_compression_advisor.core.errors import BadDataError
 from snapcraft_compression_advisor.core.scratch import remove_tree
 from snapcraft_compression_advisor.core.units import MIB
 from snapcraft_compression_advisor.payload.source import open_payload
+from snapcraft_compression_advisor.trial.exact import run_exact_trial
 from trees import fill, make_deep
 
 TESTS = Path(__file__).resolve().parents[1]
@@ -227,6 +230,16 @@ def test_holes_of_gigabytes_are_not_packed_again(tmp_path: Path) -> None:
     for run in run_all([line], sparse, tmp_path / "temporary"):
         assert run["status"] == os.EX_DATAERR or "refresh" in run["command"]
         assert run["processor_s"] < 2
+
+
+def test_a_small_disk_is_not_blamed_for_what_an_image_claims(
+    tmp_path: Path, mocker: MockerFixture
+) -> None:
+    sparse = tmp_path / "sparse.snap"
+    sparse.write_bytes(holes(count=GIGABYTES >> 17))
+    mocker.patch("shutil.disk_usage").return_value.free = 1_000
+    with open_payload(sparse) as payload, pytest.raises(BadDataError):
+        run_exact_trial(payload, progress=lambda _message: None)
 
 
 def test_a_command_that_is_a_hole_of_terabytes_is_refused(tmp_path: Path) -> None:
