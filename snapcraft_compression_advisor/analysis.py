@@ -222,7 +222,7 @@ def analyse(payload: Payload, request: Request, *, progress: Progress) -> Analys
         trial = _try_codecs(payload, request, progress=progress)
     if isinstance(request.deltas, str):
         trial = replace(trial, notes=(*trial.notes, request.deltas))
-    # No app's start names the files of a component: whatever reads it may read all.
+    # No app's start names the files of a component: what reads it may read all.
     reads_all = payload.snap.type == COMPONENT_TYPE and request.read != "none"
     launches = price_launches(
         (whole_read(payload),) if reads_all else found.result(),

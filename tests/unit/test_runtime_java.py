@@ -8,6 +8,9 @@ from guesses import found, shell_words
 from payloads import make_payload
 from snapcraft_compression_advisor.launch.guess import programs
 from snapcraft_compression_advisor.launch.guess.guess import static_launch_set
+from snapcraft_compression_advisor.launch.guess.runtimes.machines import (
+    LINKED_MAX_BYTES,
+)
 
 
 def test_java_reads_its_machine_its_modules_and_the_archive_of_the_command() -> None:
@@ -106,7 +109,7 @@ def test_a_window_of_java_reads_other_libraries_and_more_of_its_modules() -> Non
     java = "usr/lib/jvm/java-17"
     files = {
         f"{java}/bin/java": make_elf(),
-        f"{java}/lib/modules": bytes(999 << 17),
+        f"{java}/lib/modules": bytes(LINKED_MAX_BYTES),
         f"{java}/lib/libawt.so": make_elf(),
         "app/hello.jar": b"x",
     }

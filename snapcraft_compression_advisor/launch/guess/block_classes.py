@@ -44,7 +44,7 @@ _LIBRARY_NAME = re.compile(
 )
 """Those of Python's wheels have the beginning of a hash behind their names."""
 
-_MODULE_NAME = re.compile(r"(.+)\.(?:cpython-[\w-]+|abi3|pypy[\w-]+)\.so(?:\.\d.*)?")
+_MODULE_NAME = re.compile(r"(.+)\.(?:cpython-[\w-]+|abi3)\.so(?:\.\d.*)?")
 """Of an extension module for one Python (PEP 3149), or for several (PEP 384)."""
 
 

@@ -71,7 +71,7 @@ _UNSEEN_IMPORTS = (
     (r"kivy\.core\.text", ("kivy.core.text.text_sdl2",)),
     (r"kivy\.core\.image", ("kivy.core.image.img_sdl2",)),
 )
-"""What modules import by a computed name, in C, or as whatever of several is there."""
+"""What modules import by a computed name, in C, or as the one of several they find."""
 
 _LOADERS = frozenset(("load_entry_point", "distribution", "entry_points"))
 """What launchers call to load an entry point, whichever package has it."""
