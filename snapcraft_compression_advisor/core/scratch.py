@@ -29,7 +29,7 @@ PREFIX = "compression-advisor-"
 
 HELD_MODE = stat.S_ISVTX
 """Set in a directory's mode once it is locked: it means nothing in a private directory,
-and without it there is a moment in which a new one looks like a leftover."""
+and tells what a run has made from what only bears such a name."""
 
 _MNT_DETACH, _UMOUNT_NOFOLLOW = 2, 8
 _OCTAL = re.compile(rb"\\([0-7]{3})")
@@ -48,8 +48,7 @@ def held_directory(
     # Looked up anew each time: TMPDIR may name a file by now.
     where = Path(tempfile.gettempdir()) if place is None else place
     remove_leftovers(where)
-    path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=where))
-    lock = hold(path)
+    path, lock = _made(where)
     try:
         yield path
     finally:
@@ -63,6 +62,17 @@ def held_directory(
                 os.close(lock)
 
 
+def _made(where: Path) -> tuple[Path, int | None]:
+    """Make a directory and lock it: again, where another run took it for a leftover."""
+    while True:
+        path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=where))
+        lock = hold(path)
+        if path.exists():
+            return path, lock
+        if lock is not None:
+            os.close(lock)
+
+
 def hold(directory: Path) -> int | None:
     """Lock a directory until the returned descriptor is closed or the process ends.
 
@@ -72,7 +82,6 @@ def hold(directory: Path) -> int | None:
     try:
         descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         fcntl.flock(descriptor, fcntl.LOCK_EX)
-        # Only now may others take a missing lock for the end of this process.
         os.fchmod(descriptor, stat.S_IMODE(os.fstat(descriptor).st_mode) | HELD_MODE)
     except OSError:
         with suppress(OSError):
@@ -122,16 +131,20 @@ def remove_leftovers(place: Path) -> None:
     Only directories of this user are looked at. What can't be removed stays.
     """
     for directory in place.glob(f"{PREFIX}*"):
-        with suppress(OSError):
-            mode = directory.lstat().st_mode
-            if not stat.S_ISDIR(mode) or not mode & HELD_MODE:
+        with (
+            suppress(OSError),
+            _descriptor(os.fspath(directory), os.O_RDONLY | _IN_FOLDER) as found,
+        ):
+            status = os.fstat(found)
+            if status.st_uid != os.geteuid():
                 continue
-            with _descriptor(os.fspath(directory), os.O_RDONLY | _IN_FOLDER) as found:
-                if os.fstat(found).st_uid == os.geteuid():
-                    # Refused if its run lives.
-                    fcntl.flock(found, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    if _unmount_below(directory):
-                        remove_tree(directory)
+            # Refused if its run lives.
+            fcntl.flock(found, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if not status.st_mode & HELD_MODE:
+                # Killed before it was locked; refused unless it is empty.
+                directory.rmdir()
+            elif _unmount_below(directory):
+                remove_tree(directory)
 
 
 def _unmount_below(directory: Path) -> bool:

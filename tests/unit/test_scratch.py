@@ -149,14 +149,35 @@ def test_directory_of_a_run_that_lives_is_left_alone(tmp_path: Path) -> None:
         assert set(tmp_path.iterdir()) == {Path(first), Path(second)}
 
 
-def test_directory_that_is_not_locked_yet_is_left_alone(tmp_path: Path) -> None:
-    young = tmp_path / f"{PREFIX}young"
-    young.mkdir(mode=0o700)
+def test_directory_of_a_run_killed_before_it_was_locked_goes_too(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / f"{PREFIX}young").mkdir(mode=0o700)
     remove_leftovers(tmp_path)
-    assert young.exists()
+    assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("kind", ["file", "link", "other name", "other user"])
+def test_directory_taken_for_a_leftover_before_it_is_locked_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken: list[Path] = []
+
+    def hold_late(directory: Path) -> int | None:
+        if not taken:
+            taken.append(directory)
+            remove_leftovers(tmp_path)
+        return hold(directory)
+
+    monkeypatch.setattr(scratch, "hold", hold_late)
+    with held_directory(tmp_path) as name:
+        assert name.is_dir()
+        assert name.stat().st_mode & HELD_MODE
+        assert not taken[0].exists()
+
+
+@pytest.mark.parametrize(
+    "kind", ["file", "link", "other name", "other user", "never locked"]
+)
 def test_what_no_run_has_made_is_left_alone(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -170,6 +191,9 @@ def test_what_no_run_has_made_is_left_alone(
         path.chmod(0o600 | HELD_MODE)
     elif kind == "link":
         path.symlink_to(kept)
+    elif kind == "never locked":
+        kept = kept.rename(path)
+        kept.chmod(0o700)
     elif kind == "other user":
         kept = kept.rename(path)
         user = os.geteuid()
