@@ -25,6 +25,7 @@ from snapcraft_compression_advisor.lint.rules.launch_files import (
     target_missing,
 )
 from snapcraft_compression_advisor.payload.caches import CacheFault, CacheKind
+from snapcraft_compression_advisor.payload.linkage import Unresolved
 from snapcraft_compression_advisor.squashfs.entry import ImageBlock
 from snapcraft_compression_advisor.trial.result import blocks_of_files
 
@@ -188,6 +189,24 @@ def test_each_app_whose_program_is_missing_is_named() -> None:
         "App other starts 'bin/gone', which the snap doesn't have.",
         "App chained starts '$SNAP/bin/chain', which the snap doesn't have.",
     ]
+
+
+def test_script_for_an_interpreter_that_is_missing_is_named() -> None:
+    missing = Unresolved(
+        name="/root/parts/x/bin/python3",
+        needed_by="command of hello",
+        supplier="missing",
+    )
+    (launch,) = make_analysis().launches
+    launch_set = replace(launch.launch_set, app="hello", unresolved=(missing,))
+    context = make_context()
+    analysis = replace(
+        context.analysis, launches=(replace(launch, launch_set=launch_set),)
+    )
+    (found,) = found_by(program_missing, replace(context, analysis=analysis))
+    assert "for '/root/parts/x/bin/python3', which" in found.message
+    assert found.fix is not None
+    assert found.fix.description.endswith("'#!/usr/bin/env python3'")
 
 
 SETTINGS_SCHEMAS, FONTS, PYTHON_BYTECODE = RULES[0], RULES[4], RULES[6]

@@ -160,6 +160,23 @@ def test_seeks_are_no_more_than_there_are_files() -> None:
     assert found.seek_share.high == NOTHING_KNOWN.seek_share.high == 2
 
 
+@pytest.mark.parametrize(
+    ("interpreter", "missing"),
+    [
+        ("/root/parts/app/install/bin/python3", True),
+        ("/home/me/venv/bin/python3", True),
+        ("/usr/bin/python3", False),
+        ("/usr/bin/env python3", False),
+    ],
+)
+def test_script_for_an_interpreter_where_it_was_built_cannot_start(
+    interpreter: str, *, missing: bool
+) -> None:
+    script = f"#!{interpreter}\n".encode()
+    found = launch_set({"bin/hello": script, "bin/python3": make_elf()})
+    assert found.missing_program == (interpreter if missing else None)
+
+
 def test_content_snap_may_supply_libraries() -> None:
     payload = make_payload(
         {"bin/hello": make_elf(needed=["libgtk-4.so.1"])},

@@ -64,6 +64,10 @@ _MODULE_PATHS = frozenset({"-p", "--module-path"})
 _CODE_OPTION = re.compile(r"-[A-Za-z]{0,2}[cem]|-r|--eval|--module")
 """Of interpreters: what is behind it is code, or a module that is searched for."""
 
+_BUILD_PLACES = ("/home/", "/root/", "/build/")
+"""Where payloads are built: snapcraft's build machines use ``/root`` and ``/build``. No
+base has programs there, and a snap can't lay files out there."""
+
 _STARTERS = frozenset({"exec", "env", "nohup", "setsid"})
 End = Literal["run", "computed", "unnamed", "other"]
 """What became of a command of a script: a program of the payload runs; the script
@@ -86,6 +90,7 @@ class ProgramSearch:
         self._found = Programs()
         self._texts = 0
         self._calls: dict[str, tuple[str, Sequence[str]]] = {}
+        self._needed_by: dict[str, str] = {}
 
     def run(self, name: str) -> Programs:
         """Return all that an app starts."""
@@ -131,6 +136,7 @@ class ProgramSearch:
         """Start a program of the payload with the arguments that are known."""
         if entry := self._paths.file(path):
             self._add(entry, named=path, given=given)
+            self._needed_by.setdefault(entry.path, needed_by)
         else:
             outside = self._paths.locate(path).outside is not None
             self._miss(path, needed_by, self._elsewhere if outside else "missing")
@@ -196,7 +202,9 @@ class ProgramSearch:
         self._found.blind_spots[BlindSpot(reason=reason, where=where, what=what)] = None
 
     def _start_interpreter(self, interpreter: str, *, script: str) -> None:
-        if interpreter.startswith(("/", "$")):
+        if interpreter.startswith(_BUILD_PLACES):
+            self._miss(interpreter, self._needed_by.get(script, script), "missing")
+        elif interpreter.startswith(("/", "$")):
             self._start(interpreter, needed_by=script)
         elif entry := self._paths.program(interpreter):
             self._add(entry)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -215,6 +216,20 @@ def program_missing(rule: Rule, context: Context) -> Iterator[Finding]:
                     f"App {app} starts {path!r}, which the snap doesn't have.",
                     subject={"app": app},
                 )
+    for launch in context.analysis.launches:
+        interpreter = launch.launch_set.missing_program
+        if interpreter is not None and interpreter.startswith("/"):
+            app = launch.launch_set.app
+            yield rule.finding(
+                context,
+                f"App {app} starts a script for {interpreter!r}, which the snap "
+                "doesn't have.",
+                subject={"app": app},
+                fix=Fix(
+                    "Begin the script with '#!/usr/bin/env "
+                    f"{posixpath.basename(interpreter)}'"
+                ),
+            )
 
 
 RULES = (launch_dominated, launch_not_recorded, target_missing, program_missing)
