@@ -264,13 +264,24 @@ def test_dotnet_runs_an_assembly_with_the_shared_framework() -> None:
     files = {
         "usr/bin/dotnet": make_elf(),
         "opt/hello/Hello.dll": assembly("System.Text.Json"),
-        f"{shared}/System.Text.Json.dll": assembly(),
+        f"{shared}/System.Text.Json.dll": assembly("System.Memory"),
+        f"{shared}/System.Memory.dll": assembly("System.Buffers"),
+        f"{shared}/System.Buffers.dll": assembly("System.Linq"),
+        f"{shared}/System.Linq.dll": assembly(),
         f"{shared}/System.Private.CoreLib.dll": assembly(),
         f"{shared}/libcoreclr.so": make_elf(),
         "usr/lib/dotnet/host/fxr/8.0.1/libhostfxr.so": make_elf(),
     }
-    command = "usr/bin/dotnet $SNAP/opt/hello/Hello.dll"
-    assert set(found(files, command)) == set(files)
+    named = found(files, "usr/bin/dotnet $SNAP/opt/hello/Hello.dll")
+    assert set(named) == set(files)
+    assert [
+        named[f"{shared}/{name}"].way
+        for name in ("libcoreclr.so", "System.Private.CoreLib.dll")
+    ] == ["net-runtime"] * 2
+    assert [
+        named[f"{shared}/System.{name}.dll"].way
+        for name in ("Text.Json", "Memory", "Buffers", "Linq")
+    ] == ["net-assembly", "net-assembly-second"] + ["net-assembly-far"] * 2
 
 
 @pytest.mark.parametrize("package", ["sheets", "other"])

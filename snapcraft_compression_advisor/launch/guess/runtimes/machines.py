@@ -16,7 +16,7 @@ from ....squashfs.entry import EntryKind
 from .runtime import Loaded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from ....payload.inventory import Entry
     from .runtime import StartedApp
@@ -36,7 +36,11 @@ MAX_PLUGINS = 1000
 
 _MONO = r"(?:mono|cli)(?:-sgen|-boehm)?|libmono\S*\.so\S*"
 _NET = r"dotnet|lib(?:hostfxr|coreclr)\.so"
-_NET_FIRST = ("System.Private.CoreLib", "System.Runtime")
+_NET_CORE = "System.Private.CoreLib"
+_NET_WAYS = ("net-runtime", "net-assembly", "net-assembly-second", "net-assembly-far")
+"""Of the runtime and the program, of what that refers to, what this does, and more."""
+
+_NET_MACHINE = ("coreclr", "clrjit")
 _EXTENSION = re.compile(r"\S+\.cpython-3\S+\.so")
 _NAME = re.compile(rb"(?<=\0)[A-Za-z][\w.+-]{2,99}(?=\0)")
 _MAPPED_NAME = re.compile(rb"<dllmap\b[^>]{0,500}?\btarget=\"(?P<target>[^\">]+)\"")
@@ -82,11 +86,11 @@ def dotnet(app: StartedApp) -> Iterator[Loaded]:
         and app.paths.file(f"{program.path}.runtimeconfig.json")
     ]
     for entry in hosted:
-        yield Loaded(entry=entry, way="assembly")
+        yield Loaded(entry=entry, way=_NET_WAYS[0])
     if programs and app.runs(_MONO):
         yield from _Assemblies(app).loaded(programs, ("mscorlib", "System"))
     elif hosted or (programs and app.runs(_NET)):
-        yield from _Assemblies(app).loaded([*programs, *hosted], _NET_FIRST)
+        yield from _Assemblies(app).net([*programs, *hosted])
     else:
         yield from _hosted_by_modules(app)
 
@@ -102,8 +106,8 @@ def _hosted_by_modules(app: StartedApp) -> Iterator[Loaded]:
             and (host := app.file(f"{trigger.folder}/{trigger.name}"))
         ]
         if hosts:
-            yield Loaded(entry=core, way="assembly-library", library=True)
-            yield from _Assemblies(app).loaded(hosts, _NET_FIRST)
+            yield Loaded(entry=core, way=_NET_WAYS[0], library=True)
+            yield from _Assemblies(app).net(hosts)
 
 
 class _Assemblies:
@@ -120,23 +124,44 @@ class _Assemblies:
             elif path.endswith(_ASSEMBLY) and entry.kind is EntryKind.FILE:
                 self._managed.setdefault(name[:-4], []).append(entry)
 
-    def loaded(self, programs: list[Entry], first: tuple[str, ...]) -> Iterator[Loaded]:
+    def net(self, programs: list[Entry]) -> Iterator[Loaded]:
+        """Yield what .NET itself loads, and what programs refer to, near and far."""
+        folders = [posixpath.dirname(program.path) for program in programs]
+        core = self._nearest(_NET_CORE, folders)
+        if core is not None:
+            yield Loaded(entry=core, way=_NET_WAYS[0])
+            folder = posixpath.dirname(core.path)
+            for name in _NET_MACHINE:
+                if library := self._app.paths.file(f"{folder}/lib{name}.so"):
+                    yield Loaded(entry=library, way=_NET_WAYS[0], library=True)
+        yield from self.loaded(programs, (), ways=_NET_WAYS[1:])
+
+    def loaded(
+        self,
+        programs: list[Entry],
+        first: tuple[str, ...],
+        *,
+        ways: Sequence[str] = ("assembly",),
+    ) -> Iterator[Loaded]:
         """Yield what programs refer to, and what that does.
 
         :param first: assemblies that the runtime itself loads.
+        :param ways: by distance from the programs; the last is of all further ones.
         """
         folders = [posixpath.dirname(program.path) for program in programs]
-        pending = deque(programs)
+        pending = deque((program, 0) for program in programs)
         seen = {program.path for program in programs}
         names: list[str] = [*first]
         while (pending or names) and len(seen) <= MAX_ASSEMBLIES:
-            referred = self._referred(pending.popleft()) if pending else []
+            assembly, distance = pending.popleft() if pending else (None, 0)
+            referred = self._referred(assembly) if assembly is not None else []
+            way = ways[min(distance, len(ways) - 1)]
             for name in (*names, *(each for each in referred if each in self._managed)):
                 entry = self._nearest(name, folders)
                 if entry is not None and entry.path not in seen:
                     seen.add(entry.path)
-                    pending.append(entry)
-                    yield Loaded(entry=entry, way="assembly")
+                    pending.append((entry, distance + 1))
+                    yield Loaded(entry=entry, way=way)
                     # What it was compiled to ahead: beside it, or in a cache.
                     ahead = f"{posixpath.basename(entry.path)}.so"
                     if code := self._native.get(ahead):
