@@ -51,17 +51,8 @@ def make_elf(  # noqa: PLR0913 # one argument a header field
     strings_at = _HEADER_BYTES + headers * _PROGRAM_HEADER_BYTES
     interp_at = strings_at + len(strings)
     symbols_at = interp_at + len(interp)
-    tables = b""
-    if exported:
-        names = b".dynsym\0.dynstr\0.shstrtab\0"
-        names_at = symbols_at + len(table)
-        tables = table + names
-        for at, start, size in (
-            (0, symbols_at, len(table)),
-            (8, strings_at, len(strings)),
-            (16, names_at, len(names)),
-        ):
-            tables += struct.pack("<IIQQQQ24x", at, 1, 2, start, start, size)
+    texts = (strings_at, len(strings))
+    tables = _tables(table, symbols_at, texts) if exported else b""
     dynamic_at = symbols_at + len(tables)
     tags += [(_DT_STRTAB, strings_at), (_DT_STRSZ, len(strings)), (0, 0)]
     dynamic = b"".join(struct.pack("<qQ", *tag) for tag in tags)
@@ -78,6 +69,25 @@ def make_elf(  # noqa: PLR0913 # one argument a header field
         + dynamic
         + bytes(padding_bytes)
     )
+
+
+def _tables(symbols: bytes, at: int, texts: tuple[int, int]) -> bytes:
+    """Return a table of symbols, names of sections, and the sections' headers.
+
+    :param at: where the result is to be.
+    :param texts: start and length of the symbols' names.
+    """
+    names = b".dynsym\0.dynstr\0.shstrtab\0"
+    sections = (
+        (0, at, len(symbols)),
+        (8, *texts),
+        (16, at + len(symbols), len(names)),
+    )
+    headers = (
+        struct.pack("<IIQQQQ24x", name, 1, 2, start, start, size)
+        for name, start, size in sections
+    )
+    return b"".join((symbols, names, *headers))
 
 
 def elf_in(content: bytes) -> Elf | None:

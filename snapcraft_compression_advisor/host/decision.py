@@ -145,11 +145,12 @@ def check_budgets(context: Context) -> None:
 
 
 def show(decision: Decision) -> None:
-    """Print the advice in a few lines; the whole report if snapcraft is verbose."""
+    """Print the advice in a few lines; the page without details if it is verbose."""
     analysis = decision.analysis
     style = replace(FILE_STYLE, unicode=shows_unicode(sys.stderr))
     component = decision.artifact.component
-    for line in render_report(analysis, style, component=component).splitlines():
+    page = advise_page(_tried(analysis), apply=_to_follow(analysis, component))
+    for line in print_text(page, style.with_all()).splitlines():
         emit.verbose(line)
     first, *others = pack_lines(analysis, style)
     emit.progress(f"Compression advice for {_name(decision)}: {first}", permanent=True)
@@ -232,9 +233,7 @@ def render_report(
 
     :param style: of text; None for JSON.
     """
-    trial = analysis.trial
-    tried = {name: each for name, each in trial.codecs.items() if each.available}
-    shown = replace(analysis, trial=replace(trial, codecs=tried))
+    shown = _tried(analysis)
     if style is None:
         return advise_json(shown)
     page = advise_page(
@@ -243,6 +242,13 @@ def render_report(
         details=detail_sections(shown),
     )
     return print_text(page, style.with_all())
+
+
+def _tried(analysis: Analysis) -> Analysis:
+    """Return an analysis of only the codecs that were tried."""
+    trial = analysis.trial
+    tried = {name: each for name, each in trial.codecs.items() if each.available}
+    return replace(analysis, trial=replace(trial, codecs=tried))
 
 
 def _to_follow(analysis: Analysis, component: str | None) -> str:
