@@ -43,11 +43,11 @@ launchers in the forms that vendors use. The
 was downloaded. A seed [drew](../../study/data/vendor-drawn.csv) the order of work, each
 one's launcher, and which are blind. A
 [second](../../study/data/vendor-drawn-2.csv) to
-[eighth draw](../../study/data/vendor-drawn-8.csv) have blind sets of those left and of
+[ninth draw](../../study/data/vendor-drawn-9.csv) have blind sets of those left and of
 more sources ([second](../../study/data/vendor-sources-2.yaml) to
-[seventh list](../../study/data/vendor-sources-7.yaml)), which were listed and drawn
-before one was built. The guess had learnt from the blind sets before. The eighth has
-{blind} of {kinds} kinds: none of Electron or Flutter, of which no new ones were listed.
+[eighth list](../../study/data/vendor-sources-8.yaml)), which were listed and drawn
+before one was built. The guess had learnt from the blind sets before. The ninth has
+{blind} of {kinds} kinds: none of Flutter, of which no new ones were listed.
 Each was built, recorded from mounts, and scored once by
 
     sudo .venv/bin/python study/vendor_launches.py --trees TREES --cache CACHE --windows
