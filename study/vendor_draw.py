@@ -141,6 +141,8 @@ def read_more() -> Mapping[str, Mapping[str, Any]]:
 def untried() -> Mapping[str, Mapping[str, Any]]:
     """Return the kinds with the sources of which no earlier draw tried one."""
     tried = {row.source for row in drawn_before() if row.outcome} | LOOKED_AT
+    by_hand = {path.stem for path in SETS["fit"].glob("*.json")}
+    tried |= by_hand - {row.source for row in read_drawn()}  # the ninth had four
     more = read_more()
     return {
         kind: {
