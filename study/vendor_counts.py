@@ -39,7 +39,7 @@ from static_folds import OF_NEW, kind_spread, of_new
 from vendor_draw import DATA, SETS, drawn_before, read_drawn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from snapcraft_compression_advisor.core.units import Interval
     from static_data import Application
@@ -50,6 +50,9 @@ TABLE = DATA / "vendor-launches.csv"
 
 MOST_OF_ONE = 50
 """Files or blocks of a class that one application counts for."""
+
+FEW = 4
+"""So few of a kind don't say that one of them is an exception."""
 
 KIND_WEIGHT, OF_NEW_VENDOR = 2.0, 1.2
 """As those of :mod:`static_folds`, for kinds that vendors build. Kinds differ more in
@@ -145,17 +148,21 @@ def with_vendors(priors: Priors, rows: Iterable[Mapping[str, str]] = ()) -> Prio
         kinds.setdefault(row["kind"], []).append((row["application"] + OURS, ratio))
     debian = _not_of_new(priors.read_share)
     spreads = {
-        kind: of_new(
-            kind_spread([ratio for _, ratio in kinds[kind]], debian, KIND_WEIGHT),
-            OF_NEW_VENDOR,
-        )
-        for kind in own
+        kind: of_kind([ratio for _, ratio in kinds[kind]], debian) for kind in own
     }
     return replace(
         with_counts(priors, kept_counts().values()),
         kinds={kind: tuple(recorded) for kind, recorded in kinds.items()},
         kind_shares={**priors.kind_shares, **spreads},
     )
+
+
+def of_kind(ratios: Sequence[float], others: Interval) -> Interval:
+    """Return where the next application of a kind lies; of few, none lies outside."""
+    found = of_new(kind_spread(ratios, others, KIND_WEIGHT), OF_NEW_VENDOR)
+    if len(ratios) > FEW:
+        return found
+    return replace(found, low=min(found.low, *ratios), high=max(found.high, *ratios))
 
 
 def _not_of_new(share: Interval) -> Interval:

@@ -44,7 +44,7 @@ from static_folds import (
     summed,
     telling,
 )
-from vendor_counts import OURS, with_vendors, without_vendors
+from vendor_counts import OURS, of_kind, with_vendors, without_vendors
 from vendor_draw import SETS
 
 if TYPE_CHECKING:
@@ -195,6 +195,12 @@ def test_a_kind_is_drawn_towards_all_others() -> None:
     assert found.mid == pytest.approx(math.sqrt(2))
     near = kind_spread([1.0] * 100, others)
     assert near.high / near.low < 1.5 < alone.high / alone.low
+
+
+def test_of_few_of_a_kind_none_is_an_exception() -> None:
+    others = Interval(low=0.5, mid=1.0, high=2.0)
+    assert of_kind([0.01, 1.0], others).low == 0.01
+    assert of_kind([0.01, *[1.0] * 9], others).low > 0.2
 
 
 def test_driver_that_may_be_opened_says_nothing_of_the_rest() -> None:

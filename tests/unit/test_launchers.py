@@ -55,6 +55,30 @@ def test_launcher_is_followed(name: str) -> None:
     assert not_followed == set()
 
 
+@pytest.mark.parametrize(
+    ("command", "script"),
+    [
+        ("bin/node --version", False),
+        ("bin/start", False),
+        ("bin/node -e CODE", True),
+        ("bin/node $SNAP/lib/main.js", True),
+        ("bin/tool", True),
+    ],
+)
+def test_run_time_without_a_script_is_a_kind_of_its_own(
+    command: str, *, script: bool
+) -> None:
+    files = {
+        "bin/node": make_elf(),
+        "bin/start": b'#!/bin/sh\nexec "$SNAP/bin/node" "$@"\n',
+        "bin/tool": b"#!/usr/bin/env node\nrequire('../lib/main')\n",
+        "lib/main.js": b"module.exports = 1\n",
+    }
+    payload = make_payload(files, apps={"hello": {"command": command}})
+    kind = find_candidates(payload, "hello").kind
+    assert kind == ("Node" if script else "run time without a script")
+
+
 def test_command_chain_is_followed_without_blind_spots() -> None:
     text = 'exec "$SNAP/opt/app/lib/app-bin" "$@"'
     paths, not_followed = started(text, chain=("snap/one", "snap/two"))

@@ -28,6 +28,7 @@ from .families import (
     TOOLKIT,
     UNREACHED_PROGRAM,
     WINDOW_SYSTEM,
+    WITHOUT_SCRIPT,
     application_kind,
     files_named_by,
     opens_windows,
@@ -179,6 +180,8 @@ class Search:
         lost = any(spot.reason == "computed-command" for spot in self._blind_spots)
         if lost and kind in (UNKNOWN, OTHER_WINDOW, PROGRAM):
             kind = UNREACHED_PROGRAM
+        elif programs.without_script:
+            kind = WITHOUT_SCRIPT
         unreached = self._reach_out() if blindness == "program" else ()
         return self.result(kind, blindness, unreached)
 

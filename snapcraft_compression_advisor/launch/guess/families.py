@@ -177,6 +177,7 @@ _RUNTIME_KINDS = tuple((each.kind, each.mapped) for each in reversed(RUNTIMES))
 PROGRAM = "plain program"
 OTHER_WINDOW = "other program with windows"
 UNREACHED_PROGRAM = "program behind a launcher that isn't followed"
+WITHOUT_SCRIPT = "run time without a script"
 
 
 def application_kind(

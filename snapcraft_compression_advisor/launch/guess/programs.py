@@ -9,25 +9,14 @@ import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, get_args
 
+from ...payload.elf import ELF_MAGIC
 from ...payload.linkage import Unresolved
 from ...payload.snap_yaml import SNAP_YAML_PATH
 from ..launch_set import BlindSpot
 from .runtimes import runtime_of
 from .runtimes.runtime import Invocation, Programs
-from .shell import (
-    ARGUMENTS,
-    Script,
-    Values,
-    is_computed,
-    pattern_of,
-    unknown_before,
-)
-from .shell_words import (
-    command_place,
-    command_text,
-    is_shell,
-    script_interpreter,
-)
+from .shell import ARGUMENTS, Script, Values, is_computed, pattern_of, unknown_before
+from .shell_words import command_place, command_text, is_shell, script_interpreter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -55,6 +44,9 @@ _STARTED_UNSEEN = {
 
 MAX_LITERALS = 200
 """Texts of a Python launcher that may name what it starts."""
+
+_RUNS_SCRIPTS = frozenset({"bun", "node", "nodejs"})
+"""Run times that are one program; what they read of it depends on the script."""
 
 _EXECS = re.compile(r"\bos\.(?:exec[lv]p?e?|posix_spawnp?)\(")
 _LITERAL = re.compile(r"""["']([^"'\n]+)["']""")
@@ -91,6 +83,7 @@ class ProgramSearch:
         self._texts = 0
         self._calls: dict[str, tuple[str, Sequence[str]]] = {}
         self._needed_by: dict[str, str] = {}
+        self._scripts: list[Entry] = []
 
     def run(self, name: str) -> Programs:
         """Return all that an app starts."""
@@ -117,6 +110,13 @@ class ProgramSearch:
             self._follow(program)
         if self._pending:
             self._blind("limit-reached", self._pending[-1].path, "programs")
+        names = {posixpath.basename(each.path) for each in self._found.started}
+        given = itertools.chain(*(each.words for each in self._found.invocations))
+        self._found.without_script = not (
+            self._scripts
+            or _RUNS_SCRIPTS.isdisjoint(names)
+            or any(map(_CODE_OPTION.fullmatch, given))
+        )
         return self._found
 
     def _follow_text(self, words: list[str]) -> None:
@@ -164,7 +164,10 @@ class ProgramSearch:
             self._add(entry)
 
     def _follow(self, program: Entry) -> None:
-        if self._payload.read(program.path, offset=0, length=2) != b"#!":
+        head = self._payload.read(program.path, offset=0, length=len(ELF_MAGIC))
+        if head[:2] != b"#!":
+            if head != ELF_MAGIC:
+                self._scripts.append(program)
             return
         text = self._text(program)
         interpreter = script_interpreter(text)
@@ -174,6 +177,7 @@ class ProgramSearch:
         if is_shell(interpreter):
             self._follow_shell_script(program, text)
             return
+        self._scripts.append(program)
         name = posixpath.basename(interpreter)
         if "python" in name:
             self._follow_exec(program, text)

@@ -108,6 +108,8 @@ class Programs:
     :ivar invocations: of interpreters, by commands of the app and of shell scripts.
     :ivar called: tools that shell scripts run by bare names, by path.
     :ivar variables: of the app's environment, and what shell scripts assign.
+    :ivar without_script: whether a run time is started that the snap gives no script:
+        its users name one.
     """
 
     started: list[Entry] = field(default_factory=list)
@@ -118,6 +120,7 @@ class Programs:
     invocations: list[Invocation] = field(default_factory=list)
     called: dict[str, Entry] = field(default_factory=dict)
     variables: dict[str, str] = field(default_factory=dict)
+    without_script: bool = False
 
     def library_folders(self) -> tuple[str, ...]:
         """Return where libraries are looked for first; PyInstaller sets its own."""
