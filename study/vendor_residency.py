@@ -115,7 +115,9 @@ def start(name: str, root: Path) -> None:
 
 def compare(name: str, tree: Path) -> tuple[object, ...]:
     """Return a row of the table."""
-    recording = json.loads((SETS["fit"] / f"{name}.json").read_text(encoding="utf-8"))
+    places = (folder / f"{name}.json" for folder in SETS.values())
+    place = next(filter(Path.exists, places))
+    recording = json.loads(place.read_text(encoding="utf-8"))
     recorded = {
         (file["path"], number)
         for file in recording["files"]
