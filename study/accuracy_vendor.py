@@ -126,7 +126,7 @@ def residency_lines() -> Iterator[str]:
         if resident
     ]
     yield (
-        "Recordings of the fit half against residency on a mount that the advisor "
+        "Recordings against residency on a mount that the advisor "
         "didn't make (`vendor_residency.py`), blocks in common ÷ union: median "
         f"{statistics.median(shares):.3f} (at least 0.97), worst {min(shares):.3f} (at "
         f"least 0.9), of {len(shares)} that end by themselves."

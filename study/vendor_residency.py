@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Compare recordings of vendor-built applications with residency on a mount made here.
 
-    sudo .venv/bin/python study/vendor_residency.py --trees TREES/fit [NAME…]
+    sudo .venv/bin/python study/vendor_residency.py --trees TREES/SET [NAME…]
 
 The advisor's own recording is checked by a way that shares no code with it: each tree
 is packed, mounted, started in bubblewrap until it ends, and ``mincore`` says which data
-blocks are then in memory. ``data/vendor-residency.csv`` has what both read. Only
-applications that end by themselves are compared.
+blocks are then in memory. ``data/vendor-residency.csv`` has what both read, and keeps
+the rows of applications that have no tree there. Only applications that end by
+themselves are compared.
 """
 
 from __future__ import annotations
@@ -23,17 +24,16 @@ import sys
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ruamel.yaml import YAML
 
 from vendor_draw import DATA, SETS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 TABLE = DATA / "vendor-residency.csv"
-FIELDS = ("application", "recorded_blocks", "resident_blocks", "common_blocks")
 BLOCK_BYTES = 131_072
 TIMEOUT_S = 180
 ATTEMPTS = 8
@@ -113,11 +113,9 @@ def start(name: str, root: Path) -> None:
     )
 
 
-def compare(name: str, tree: Path) -> tuple[object, ...]:
+def compare(recording: dict[str, Any], tree: Path) -> tuple[object, ...]:
     """Return a row of the table."""
-    places = (folder / f"{name}.json" for folder in SETS.values())
-    place = next(filter(Path.exists, places))
-    recording = json.loads(place.read_text(encoding="utf-8"))
+    name = tree.name
     recorded = {
         (file["path"], number)
         for file in recording["files"]
@@ -156,17 +154,20 @@ def main() -> int:
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--trees", metavar="DIR", type=Path, required=True)
     arguments = parser.parse_args()
-    rows = []
-    for path in sorted(SETS["fit"].glob("*.json")):
-        event = json.loads(path.read_text(encoding="utf-8"))["recorded"]["event"]
-        if event == "exit" and path.stem in (arguments.names or [path.stem]):
+    with TABLE.open(newline="", encoding="utf-8") as file:
+        rows: dict[str, Sequence[object]] = {row[0]: row for row in csv.reader(file)}
+    for path in sorted(path for each in SETS.values() for path in each.glob("*.json")):
+        name, tree = path.stem, arguments.trees / path.stem
+        recording = json.loads(path.read_text(encoding="utf-8"))
+        ends = recording["recorded"]["event"] == "exit" and tree.is_dir()
+        if ends and name in (arguments.names or [name]):
             try:
-                rows.append(compare(path.stem, arguments.trees / path.stem))
-                print(*rows[-1], flush=True)
+                rows[name] = compare(recording, tree)
+                print(*rows[name], flush=True)
             except (OSError, subprocess.SubprocessError) as error:
-                print(f"{path.stem}: {error}", file=sys.stderr)
+                print(f"{name}: {error}", file=sys.stderr)
     with TABLE.open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file, lineterminator="\n").writerows([FIELDS, *rows])
+        csv.writer(file, lineterminator="\n").writerows(rows.values())
     return 0
 
 
