@@ -93,7 +93,7 @@ _BUDGETS: Mapping[str, str] = {
 _LACKING: Mapping[str, str] = {
     "codec": "This mksquashfs cannot pack with {}.",
     "program": "The payload doesn't contain the program that snap.yaml names for {}, "
-    "so the launch can't be estimated.",
+    "or its interpreter, so the launch can't be estimated.",
     "files": "The payload contains no file that a launch of {} is known to read, so "
     "the launch can't be estimated.",
 }
