@@ -7,7 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from typing import NamedTuple
 
 from ..codecs.codec import DATA_BLOCK_BYTES
@@ -169,6 +169,7 @@ def list_image(entries: Iterable[ImageEntry]) -> Inventory:
     )
 
 
+@lru_cache(maxsize=2**16)  # a page and its JSON ask twice for each file
 def file_group(path: str) -> str:
     """Return the group of a file by its path: a toolkit, a package or a folder.
 
