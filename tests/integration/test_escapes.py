@@ -327,6 +327,14 @@ def daemons() -> dict[int, list[str]]:
     return {pid: each for pid, each in words if SLEEP in each}
 
 
+def isolating_below(pid: int) -> Iterator[psutil.Process]:
+    """Yield the processes that isolate the app; others may end meanwhile."""
+    for each in psutil.Process(pid).children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            if each.name() == "bwrap":
+                yield each
+
+
 @pytest.mark.parametrize(
     ("forks_away", "stopped"), [(True, False), (False, False), (False, True)]
 )
@@ -341,8 +349,7 @@ def test_nothing_outlives_an_advisor_that_is_killed(
         while len(daemons()) < 2 and process.poll() is None:
             pass
         assert process.poll() is None, process.communicate()
-        started = psutil.Process(process.pid).children(recursive=True)
-        isolating = [each for each in started if each.name() == "bwrap"]
+        isolating = [*isolating_below(process.pid)]
         assert isolating
         if stopped:  # as a launch is whose pages are looked up
             for each in isolating:
