@@ -327,14 +327,6 @@ def daemons() -> dict[int, list[str]]:
     return {pid: each for pid, each in words if SLEEP in each}
 
 
-def isolating_below(pid: int) -> Iterator[psutil.Process]:
-    """Yield the processes that isolate the app; others may end meanwhile."""
-    for each in psutil.Process(pid).children(recursive=True):
-        with suppress(psutil.NoSuchProcess):
-            if each.name() == "bwrap":
-                yield each
-
-
 @pytest.mark.parametrize(
     ("forks_away", "stopped"), [(True, False), (False, False), (False, True)]
 )
@@ -349,7 +341,9 @@ def test_nothing_outlives_an_advisor_that_is_killed(
         while len(daemons()) < 2 and process.poll() is None:
             pass
         assert process.poll() is None, process.communicate()
-        isolating = [*isolating_below(process.pid)]
+        started = psutil.Process(process.pid).children(recursive=True)
+        named = psutil.process_iter(["name"])  # without those that end meanwhile
+        isolating = [p for p in named if p.info["name"] == "bwrap" and p in started]
         assert isolating
         if stopped:  # as a launch is whose pages are looked up
             for each in isolating:

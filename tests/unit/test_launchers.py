@@ -63,6 +63,7 @@ def test_launcher_is_followed(name: str) -> None:
         ("bin/node -e CODE", True),
         ("bin/node $SNAP/lib/main.js", True),
         ("bin/tool", True),
+        ("bin/computed", True),
     ],
 )
 def test_run_time_without_a_script_is_a_kind_of_its_own(
@@ -72,6 +73,7 @@ def test_run_time_without_a_script_is_a_kind_of_its_own(
         "bin/node": make_elf(),
         "bin/start": b'#!/bin/sh\nexec "$SNAP/bin/node" "$@"\n',
         "bin/tool": b"#!/usr/bin/env node\nrequire('../lib/main')\n",
+        "bin/computed": b'#!/bin/sh\nexec "$SNAP/bin/node" "$SNAP/$(cat main)"\n',
         "lib/main.js": b"module.exports = 1\n",
     }
     payload = make_payload(files, apps={"hello": {"command": command}})

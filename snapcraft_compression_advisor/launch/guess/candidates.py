@@ -180,7 +180,7 @@ class Search:
         lost = any(spot.reason == "computed-command" for spot in self._blind_spots)
         if lost and kind in (UNKNOWN, OTHER_WINDOW, PROGRAM):
             kind = UNREACHED_PROGRAM
-        elif programs.without_script:
+        elif programs.without_script and not lost:
             kind = WITHOUT_SCRIPT
         unreached = self._reach_out() if blindness == "program" else ()
         return self.result(kind, blindness, unreached)
