@@ -91,9 +91,8 @@ def pack_lines(analysis: Analysis, style: TextStyle = FILE_STYLE) -> Iterator[st
         lines += sentences(advice)
     else:
         lines[0] = ". ".join((lines[0], " ".join(reasons(advice))))
-    if advice.verdict == "undecided" and any(
-        each.launch_set.source == "static" for each in analysis.launches
-    ):
+    guessed = any(each.launch_set.source == "static" for each in analysis.launches)
+    if advice.verdict == "undecided" and guessed and not analysis.missing_programs:
         lines[0] += " 'record: true' in compression-advisor.yaml records the launch."
     if analysis.no_deltas is not None:
         lines.append(f"{printable(analysis.no_deltas)}.")

@@ -110,6 +110,12 @@ def what_decides(analysis: Analysis) -> Iterator[Step]:
             short=f"set {setting}",
         )
         return
+    if analysis.missing_programs:  # which no recording could start either
+        yield Step(
+            title="Ship what the app starts, or correct its path ('lint' names both)",
+            short="ship what it starts",
+        )
+        return
     if guessed:
         yield record_instead(analysis, guessed)
         return

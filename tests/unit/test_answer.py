@@ -116,6 +116,9 @@ def test_program_that_is_missing_comes_first(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(type(CASES["change"]), "missing_programs", missing)
     first = answer_text(CASES["change"]).splitlines()[0]
     assert first == r"NO PROGRAM for app calc: the snap has no file bin/\x1bx"
+    undecided = answer_text(CASES["undecided"])
+    assert f"{UNDECIDED}; ship what it starts" in undecided
+    assert "--record" not in undecided  # which would start nothing either
 
 
 def test_device_that_decides_is_among_those_shown() -> None:
