@@ -115,7 +115,8 @@ def _what_decides(context: Context) -> Fix | None:
     _, component = split_component_name(context.snap.name)
     if component is not None and context.settings.read_of(component) is None:
         return say_reader(component)
-    return RECORD if context.analysis.launches and component is None else None
+    starts = context.analysis.launches and not context.analysis.missing_programs
+    return RECORD if starts and component is None else None
 
 
 def _open_question(context: Context) -> str:
