@@ -154,8 +154,7 @@ def _on_saving(advice: Recommendation, saving: Saving) -> str:
     reason, least = advice.reasons[0], asked(advice.policy)
     if isinstance(reason, Fails) and reason.condition == "saving":
         why = "isn't noticed" if least == asked(Policy()) else "isn't worth it here"
-        hardly = ", or hardly more," if reason.within_margin else ""
-        return f"{text}. Less than {least}{hardly} {why}."
+        return f"{text}. Less than {least} {why}."
     if isinstance(reason, InDoubt) and "saving" in reason.conditions:
         return f"{text}; {least} is needed."
     return f"{text}."

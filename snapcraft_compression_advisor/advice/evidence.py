@@ -12,10 +12,6 @@ from ..core.units import Interval
 if TYPE_CHECKING:
     from ..launch.model import Narrowing
 
-IMPERCEPTIBLE_S = 0.1
-"""A delay that still feels like none: J. Nielsen, Usability Engineering, 1993, chapter
-5, after R. B. Miller, Response time in man-computer conversational transactions."""
-
 LIKELY = NormalDist().inv_cdf(0.9) / NormalDist().inv_cdf(0.95)
 """How far from the middle, of an interval's half, a verdict counts cases: it has to
 hold in nine of ten. An interval holds nine of ten too, but to both sides, so each end
@@ -103,15 +99,6 @@ class Policy:
         default_factory=dict
     )
     habits: Habits | None = None
-
-    @property
-    def margin_s(self) -> float:
-        """Seconds by which ``min_saving_s`` may be missed without anybody noticing.
-
-        If even the interval's ends are within, the snap stays as it is.
-        Who asks for little asks for it more exactly, so it is at most half of that.
-        """
-        return min(IMPERCEPTIBLE_S, self.min_saving_s / 2)
 
     def cold_start_limit_s(self, app: str, device: str) -> float | None:
         """Return the budget of a cold start in seconds; None without one."""

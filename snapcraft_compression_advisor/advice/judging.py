@@ -79,25 +79,8 @@ class Answer(Enum):
     UNKNOWN = "unknown"
 
 
-def saves_enough(saving: Saving, policy: Policy, current: Compression) -> Answer:
-    """Return whether a launch becomes faster by as much as the policy asks.
-
-    If the doubt is smaller than anybody notices, the snap's codec stays.
-
-    :param current: that codec.
-    """
-    sure = surely_saves_enough(saving, policy)
-    if sure is not Answer.UNKNOWN or policy.min_saving_share is not None:
-        return sure
-    if current == "lzo":
-        stays = saving.seconds.low >= policy.min_saving_s - policy.margin_s
-        return Answer.YES if stays else sure
-    stays = saving.seconds.high < policy.min_saving_s + policy.margin_s
-    return Answer.NO if stays else sure
-
-
-def surely_saves_enough(saving: Saving, policy: Policy) -> Answer:
-    """Return whether a launch becomes faster by as much, without that margin."""
+def saves_enough(saving: Saving, policy: Policy) -> Answer:
+    """Return whether a launch becomes faster by as much as the policy asks."""
     if policy.min_saving_share is None:
         return _reaches(saving.seconds, policy.min_saving_s)
     if saving.share is None:
@@ -183,7 +166,7 @@ def _judge_savings(
 ) -> Recommendation:
     current = current_of(evidence)
     answers: Mapping[Condition, Answer] = {
-        "saving": all_of(saves_enough(each, policy, current) for each in deciding),
+        "saving": all_of(saves_enough(each, policy) for each in deciding),
         "paying": all_of(
             pays_for_itself(each, added, policy, evidence.downloads)
             for each in deciding
@@ -203,10 +186,7 @@ def _judge_savings(
             verdict="undecided",
             reasons=(InDoubt((first, *others)),),
         )
-    sure = all_of(surely_saves_enough(saving, policy) for saving in deciding)
-    within_margin = first == "saving" and sure is not Answer.NO
-    reason = Fails(first, within_margin=within_margin)
-    judgement = stay_small(evidence, policy, added, reason)
+    judgement = stay_small(evidence, policy, added, Fails(first))
     if first != "saving" and judgement.verdict == "no-benefit":
         return replace(judgement, verdict="keep")
     return judgement

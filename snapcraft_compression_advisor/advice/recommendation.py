@@ -37,13 +37,9 @@ class Code(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Fails:
-    """A condition of the policy surely doesn't hold.
-
-    :param within_margin: whether it may hold, but by no more than anybody notices.
-    """
+    """A condition of the policy surely doesn't hold."""
 
     condition: Condition
-    within_margin: bool = False
 
 
 @dataclass(frozen=True, slots=True)

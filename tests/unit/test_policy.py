@@ -105,15 +105,14 @@ def test_interval_across_the_line_leaves_it_undecided(declared: str | None) -> N
 @pytest.mark.parametrize(
     ("seconds", "declared", "verdict"),
     [
-        (interval(0.1, 0.2, 0.40), None, "no-benefit"),
-        (interval(0.1, 0.2, 0.42), None, "undecided"),
+        (interval(0.1, 0.2, 0.26), None, "no-benefit"),
+        (interval(0.1, 0.2, 0.29), None, "undecided"),
         (interval(0.26, 0.3, 0.34), None, "change"),
-        (interval(0.16, 0.3, 0.9), "lzo", "keep"),
-        (interval(0.12, 0.2, 0.34), "lzo", "undecided"),
+        (interval(0.16, 0.3, 0.9), "lzo", "undecided"),
         (interval(0.1, 0.15, 0.24), "lzo", "change"),
     ],
 )
-def test_a_doubt_that_nobody_notices_is_decided_for_what_the_snap_has(
+def test_an_interval_across_the_limit_leaves_it_undecided(
     seconds: Interval, declared: str | None, verdict: str
 ) -> None:
     advice = advise(seconds, declared=declared, added_mb=2)
@@ -141,22 +140,9 @@ def test_saving_that_may_be_none_is_not_taken_for_likely() -> None:
     assert advise(interval(0, 2.0, 5.0)).verdict == "undecided"
 
 
-def test_the_reason_tells_a_saving_that_is_too_small_from_one_that_hardly_is() -> None:
-    sure, near = (
-        sentences(advise(seconds, added_mb=1))[0]
-        for seconds in (interval(0.1, 0.2, 0.24), interval(0.1, 0.2, 0.34))
-    )
-    assert "Less than 0.25 s isn't noticed." in sure
-    assert "Less than 0.25 s, or hardly more, isn't noticed." in near
-
-
-def test_who_asks_for_little_asks_for_it_exactly() -> None:
-    seconds = interval(0.0, 0.02, 0.04)
-    verdicts = [
-        advise(seconds, added_mb=0, policy=Policy(min_saving_s=least_s)).verdict
-        for least_s in (0.01, 0.03)
-    ]
-    assert verdicts == ["undecided", "no-benefit"]
+def test_the_reason_names_the_least_that_is_noticed() -> None:
+    first = sentences(advise(interval(0.1, 0.2, 0.24), added_mb=1))[0]
+    assert "Less than 0.25 s isn't noticed." in first
 
 
 def test_doubtful_payment_leaves_it_undecided() -> None:
