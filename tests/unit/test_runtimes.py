@@ -187,6 +187,43 @@ def test_package_that_exports_no_such_file_is_a_blind_spot(exports: object) -> N
     assert candidates.blind_spots == (spot,)
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        b"require(require('path').join(__dirname, 'lib', 'x.js'))",
+        b"require(path.resolve(__dirname, './lib/x'))",
+        b"require(join(__dirname, '..', 'app', 'lib', 'x.js'))",
+        b"require(__dirname + '/lib/x.js')",
+        b"require(`${__dirname}/lib/x`)",
+        b"import(`./lib/x.js`)",
+        b"createRequire(import.meta.url)('./lib/x')",
+        b"module.createRequire(__filename)('./lib/x')",
+    ],
+)
+def test_node_program_reads_what_it_names_from_its_own_folder(call: bytes) -> None:
+    files = {"usr/bin/node": make_elf(), "app/main.js": call, "app/lib/x.js": b""}
+    candidates = guessed(files, "usr/bin/node app/main.js")
+    assert {each.entry.path for each in candidates.files} == set(files)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        b"require(path.join(__dirname, name))",
+        b"require(path.join(__dirname, 'lib') + name)",
+        b"require(__dirname + '/' + name)",
+        b"import(`./${name}`)",
+    ],
+)
+def test_node_program_that_computes_a_part_of_a_name_is_a_blind_spot(
+    call: bytes,
+) -> None:
+    files = {"usr/bin/node": make_elf(), "app/main.js": call, "app/lib/x.js": b""}
+    candidates = guessed(files, "usr/bin/node app/main.js")
+    spot = BlindSpot(reason="computed-import", where="app/main.js")
+    assert candidates.blind_spots == (spot,)
+
+
 GAC = "usr/lib/mono/gac"
 AHEAD = "usr/lib/mono/aot-cache/amd64"
 

@@ -52,7 +52,6 @@ _EXECS = re.compile(r"\bos\.(?:exec[lv]p?e?|posix_spawnp?)\(")
 _LITERAL = re.compile(r"""["']([^"'\n]+)["']""")
 _VARIABLE = re.compile(r"\$(\w+|\{\w+\})")
 _BUILT_IN = frozenset({"[", "echo", "false", "kill", "printf", "pwd", "test", "true"})
-_MODULE_PATHS = frozenset({"-p", "--module-path"})
 _CODE_OPTION = re.compile(r"-[A-Za-z]{0,2}[cem]|-r|--eval|--module")
 """Of interpreters: what is behind it is code, or a module that is searched for."""
 
@@ -99,7 +98,10 @@ class ProgramSearch:
         if words:
             self._start(words[0], needed_by=f"command of {name}", given=words[1:])
             end = self._note_invocation(words, "", needed_by=f"command of {name}")
-            self._follow_text(words)
+            shell, text = self._paths.file(words[0]), command_text(words)
+            if shell is not None and text is not None:  # sh -c "TEXT"
+                self._follow_shell_script(shell, text)
+                self._add_all(self._found.called.values())
             parts = itertools.chain(*(each.split(":") for each in words[1:]))
             named = [*filter(None, map(self._start_if_shipped, parts))]  # a class path
             if end == "unnamed" and not named:
@@ -118,13 +120,6 @@ class ProgramSearch:
             or any(map(_CODE_OPTION.fullmatch, given))
         )
         return self._found
-
-    def _follow_text(self, words: list[str]) -> None:
-        """Follow an app's command that is given to a shell (``sh -c "TEXT"``)."""
-        shell, text = self._paths.file(words[0]), command_text(words)
-        if shell is not None and text is not None:
-            self._follow_shell_script(shell, text)
-            self._add_all(self._found.called.values())
 
     def _start_unseen(self, program: Entry) -> None:
         if pattern := _STARTED_UNSEEN.get(posixpath.basename(program.path)):
@@ -361,7 +356,7 @@ class ProgramSearch:
         """Start what the arguments of an interpreter name, and return the first."""
         words = invocation.words
         for option, value in itertools.pairwise(words):
-            if option in _MODULE_PATHS:  # of Java: directories of archives
+            if option in ("-p", "--module-path"):  # of Java: directories of archives
                 for place in itertools.chain(*map(invocation.places, value.split(":"))):
                     self._add_all(self._paths.matching(f"{place}/*"))
         first = None

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from ...payload.inventory import Entry, Inventory
     from ...payload.source import Payload
 
-
 MAX_OWN_FILES = 20_000
 """Files that are looked at; a game with more doesn't open them all to start."""
 
@@ -37,18 +36,9 @@ _FOLDER = re.compile(
 )
 _STEM = re.compile(r"(?P<stem>[A-Za-z][A-Za-z_]*?)[-_.\d]*(?:bin)?")
 _APPLICATION_ID = re.compile(r"[a-z]\w*(?:\.[\w-]+)+\.(?P<name>[A-Za-z][\w-]*)")
-_COMMON = frozenset(
-    (
-        "",
-        "env",
-        "bash",
-        "sh",
-        "dash",
-        "icons",
-        "lua",
-        *(each.interpreter for each in RUNTIMES),
-    )
-)
+_COMMON = frozenset(("", "env", "bash", "sh", "dash", "icons", "lua")) | {
+    each.interpreter for each in RUNTIMES
+}
 _CODE = (".so", ".oct", ".node", ".jar")
 _KINDS = {
     "image": (".png", ".jpg", ".jpeg", ".svg", ".gif", ".webp", ".dds", ".xpm"),

@@ -29,11 +29,22 @@ MAX_NAMES = 1000
 MAX_NAME_CHARACTERS = 4095
 """Of a name that can be a file's: the kernel's PATH_MAX."""
 
-_REQUIRED = re.compile(
-    rb"""(?:\brequire\(\s*|\bimport\s*(?:\(\s*)?|\bfrom\s*)["'](?P<name>[^"'\n]+)["']"""
+_TEXT = rb"""(?:"[^"\n]+"|'[^'\n]+'|`[^`$\n]+`)"""
+_HERE = rb"(?:__dirname|import\.meta\.dirname)"
+_JOIN = rb"(?:require\(%b\))?[\w.]*(?:join|resolve)\(" % _TEXT
+_BESIDE = rb"%b\s*%b(?:\s*,\s*%b)+\s*\)" % (_JOIN, _HERE, _TEXT)
+_NAME = rb"(?:%b|(?:%b|%b\s*\+\s*%b|`\$\{%b\}[^`$\n]+`)(?=\s*[,)]))" % (
+    *(_TEXT, _BESIDE, _HERE, _TEXT, _HERE),
 )
+"""A text; or one that is added to the source's directory, in one of three ways."""
+_REQUIRED = re.compile(
+    rb"\b(?:(?:require|import|createRequire\([\w.]+\))\s*\(\s*"
+    rb"|(?:import|from)\s*(?=[\"']))(?P<name>%b)" % _NAME
+)
+_PARTS = re.compile(rb"""["'`}]([^"'`\n]+)["'`]""")
 COMPUTED = re.compile(
-    rb"^(?![ \t]*(?:\*|//)).*?\b(?:require|import)\(\s*(?![\"'\s)/])", re.MULTILINE
+    rb"^(?![ \t]*(?:\*|//)).*?\b(?:require|import)\(\s*(?![\s)/]|%b)" % _NAME,
+    re.MULTILINE,
 )
 """A name that isn't written out; behind a slash is a comment for bundlers. Types
 and examples are named in lines of comments."""
@@ -86,8 +97,13 @@ def required_names(source: bytes) -> tuple[str, ...]:
 
     Those that can be files' names, each once, and not too many.
     """
-    found = _REQUIRED.finditer(source)
-    names = (match["name"].decode(errors="replace") for match in found)
+    found = (re.split(_HERE, match["name"]) for match in _REQUIRED.finditer(source))
+    names = (
+        b"/".join((*(b"." for _ in before), *_PARTS.findall(last))).decode(
+            errors="replace"
+        )
+        for *before, last in found
+    )
     short = (name for name in names if len(name) <= MAX_NAME_CHARACTERS)
     return tuple(islice(dict.fromkeys(short), MAX_NAMES))
 
