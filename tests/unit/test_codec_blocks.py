@@ -1,5 +1,6 @@
 """Every codec: what it makes of blocks, whole and broken."""
 
+import json
 import lzma
 from ctypes import create_string_buffer
 from hashlib import shake_128
@@ -18,6 +19,7 @@ from snapcraft_compression_advisor.codecs.codec import (
     Codec,
 )
 from snapcraft_compression_advisor.core.errors import BadDataError
+from snapcraft_compression_advisor.report.document import schema_text
 
 MAX_BLOCK_BYTES = 1024 * 1024
 COMPRESSING = get_args(CompressorName)
@@ -35,6 +37,12 @@ raw_blocks = st.one_of(
     ),
     st.lists(st.sampled_from(WORDS), min_size=1, max_size=3000).map(b"".join),
 )
+
+
+@pytest.mark.parametrize("name", ["report", "measure"])
+def test_contracts_know_every_codec(name: str) -> None:
+    names = json.loads(schema_text(name))["$defs"]["CodecName"]["enum"]
+    assert names == list(CODECS)
 
 
 def present(name: str) -> Codec:
