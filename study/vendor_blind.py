@@ -5,7 +5,7 @@
     .venv/bin/python study/vendor_blind.py --trees TREES/fit --set fit -o SCORES
 
 As ``blind.py`` does for Debian's: each recorded application of the set
-(``data/vendor-drawn-10.csv``) is guessed from its files and compared with its recording,
+(``data/vendor-drawn-10.csv``) is guessed from its files, compared with its recording,
 and ``data/vendor-scores-10.csv`` isn't written over. ``accuracy.py`` makes a section of
 ``docs/study/accuracy.md`` from it. The fit half has those chosen by hand, too.
 """

@@ -227,9 +227,9 @@ def _within_budgets(
 ) -> Recommendation:
     """Return a judgement that minds the budgets of cold starts.
 
-    Where one codec surely keeps them and the other surely breaks one, that decides,
+    If one codec surely keeps them and the other surely breaks one, that decides,
     regardless of the saving: a budget is a limit. Only the limit of the image's
-    growth stands above it, which speaks of the choice of lzo itself. Where neither
+    growth stands above it, which speaks of the choice of lzo itself. If neither
     keeps them or the intervals leave it open, the ordinary judgement holds, but never
     leads from a codec to one that does worse.
 

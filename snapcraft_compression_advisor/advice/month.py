@@ -48,7 +48,7 @@ class Month:
 
     @property
     def total_s(self) -> Interval:
-        """Both parts; they are independent of each other."""
+        """Saved by launches, less what downloads take; their errors are independent."""
         return combined(sum, (self.launch_s, self.download_s))
 
     def link_s(self, size_bytes: float) -> float:

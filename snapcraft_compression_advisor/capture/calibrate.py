@@ -68,7 +68,7 @@ class CalibrationRequest:
 
     :param storage: a directory on the storage to measure.
     :param sample: a directory to take files' blocks from.
-    :param rounds: how often each is read with each codec.
+    :param rounds: how often each block is read with each codec.
     """
 
     name: str

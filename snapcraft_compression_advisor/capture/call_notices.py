@@ -52,7 +52,7 @@ Instruction = tuple[int, int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class HeldCall:
-    """A system call that waits until it was taken note of.
+    """A system call that is held until it was noted.
 
     :param thread: that makes it, by its id.
     :param arguments: all six, also of calls that have fewer.

@@ -253,7 +253,7 @@ class _Layout:
     shown_id: str | None
 
     def steps(self, layout: Mapping[str, Mapping[str, Any]]) -> list[Step]:
-        """Return the steps of all layouts that are what snapd takes."""
+        """Return bubblewrap's steps for the layouts that snapd accepts."""
         placed: dict[str, Step] = {}
         opened: set[str] = set()
         for target, how in layout.items():
@@ -281,7 +281,7 @@ class _Layout:
         return [*openings, *(placed[target] for target in sorted(placed)), *closings]
 
     def _place(self, target: str) -> str | None:
-        """Return a target with all links before its last name followed, if it may be.
+        """Return a target with its parents' links followed; None if snapd refuses it.
 
         bubblewrap would follow them itself, out of the root that it makes.
         """

@@ -35,7 +35,7 @@ _MISSING = "bubblewrap isn't installed"
 class Reporter:
     """Tells the user how launches go.
 
-    :param note: of what the user has to know.
+    :param note: called with what the user has to know.
     """
 
     progress: Progress

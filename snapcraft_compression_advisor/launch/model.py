@@ -43,7 +43,7 @@ class LaunchEstimate:
     :param seek_share: seeks made, per run of blocks of the set.
     :param waited_share: of the work on blocks, what the launch waits for: with several
         processors some goes on beside its own.
-    :param calibrated: what ``decompress`` would be if the device's own figures were
+    :param calibrated_s: what ``decompress`` would be if the device's own figures were
         known: those of other machines and launches remain; by default, nothing does.
     """
 

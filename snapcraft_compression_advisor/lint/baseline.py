@@ -33,7 +33,7 @@ class Baseline:
 def judge(report: LintReport, baseline: Baseline) -> LintReport:
     """Return a report whose findings have a state against a baseline.
 
-    Where it doesn't have a payload's snap, all of the payload's findings are new.
+    If it doesn't have a payload's snap, all of the payload's findings are new.
 
     :raises BadDataError: if the baseline is of none of the payloads that could be
         linted.

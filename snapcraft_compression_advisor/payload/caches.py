@@ -77,7 +77,7 @@ class Tree:
         ]
 
     def file(self, path: str) -> Entry | None:
-        """Return a regular file's entry."""
+        """Return a regular file's entry; None if there is none."""
         entry = self.entries.get(path)
         return entry if entry and entry.kind is EntryKind.FILE else None
 
@@ -172,7 +172,7 @@ def cache_fault(
 
 
 def schema_faults(tree: Tree) -> Iterator[CacheFault]:
-    """Yield directories of schemas whose compiled form is missing or lacks some.
+    """Yield compiled forms of GSettings schemas that are missing, or lack some.
 
     GLib reads nothing but the compiled form, which holds the names of schemas and
     keys as they are.

@@ -229,7 +229,7 @@ class Elf:
         return max(loaded, default=0)
 
     def linkage(self) -> ElfLinkage:
-        """Return the facts of the program headers and the dynamic segment."""
+        """Return what links the file: interpreter, libraries, where to search them."""
         interpreter = None
         for segment in self.segments:
             if segment.kind == PT_INTERP:

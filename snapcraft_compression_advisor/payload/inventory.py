@@ -98,7 +98,7 @@ class Inventory:
 
     @property
     def file_count(self) -> int:
-        """Regular files, hard links counted once."""
+        """Number of regular files, hard links counted once."""
         return len(self._files)
 
     @cached_property

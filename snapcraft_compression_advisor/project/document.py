@@ -83,12 +83,12 @@ def names(node: Node | None) -> Iterator[tuple[str, Node, Node]]:
 
 
 def entry(node: Node | None, name: str) -> tuple[Node, Node] | None:
-    """Return the entry of that name."""
+    """Return the key and the value of a name; None if there is none."""
     return next((each[1:] for each in names(node) if each[0] == name), None)
 
 
 def child(node: Node | None, *path: str) -> Node | None:
-    """Return the value below some keys."""
+    """Return the value below some keys; None if there is none."""
     for name in path:
         found = entry(node, name)
         node = None if found is None else found[1]

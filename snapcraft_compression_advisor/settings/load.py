@@ -264,9 +264,9 @@ def load_settings(
 
 
 def overlay(below: _Model, above: _Model) -> _Model:
-    """Return settings with what others set in their place, key by key.
+    """Return settings, with others in their place for each key that these set.
 
-    What these ignore comes on top of what the others do.
+    The lists of what is ignored are joined.
     """
     changed: dict[str, object] = {}
     for name in above.model_fields_set:

@@ -232,7 +232,7 @@ def find_incompressible(
 ) -> Incompressible | None:
     """Find what a codec doesn't make smaller by a twentieth.
 
-    The interval's ends are those of all blocks whose size may, or can't but, be so.
+    The low end has blocks that surely don't shrink, the high end those that may not.
 
     :param among: paths of the files to look at; all count for the total.
     :returns: None for a codec that nothing is known of.

@@ -99,9 +99,9 @@ def _data_keys(candidate: Candidate, block_count: int) -> Iterator[tuple[str, ..
 
 
 def file_name_class(path: str) -> str:
-    """Return a library's name without its version: ``libLLVM`` of all.
+    """Return the name that a library or extension module has in every version.
 
-    Likewise of an extension module, without that of its Python.
+    All of Mesa's drivers have one; other files keep their own.
     """
     folder, _, name = path.rpartition("/")
     if folder.endswith("/dri") or name.startswith("libgallium"):
@@ -152,7 +152,7 @@ _RELOCATIONS = ((7, 8), (17, 18), (23, 2), (36, 35))
 class ElfParts:
     """An ELF file's blocks by what they are for.
 
-    :param language: of :func:`.language_of`, of a program.
+    :param language: that a program is written in; empty of libraries, or if unknown.
     """
 
     parts: tuple[Part, ...]

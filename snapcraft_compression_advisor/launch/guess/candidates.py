@@ -217,7 +217,7 @@ class Search:
     def _note_launcher(self) -> None:
         """Note a small program that may start another, if hardly anything was reached.
 
-        Most of the payload is for the only app.
+        Only in a large snap with one app: that should reach most of it.
         """
         payload, files = self._app.payload, self._files.values()
         blocks = payload.inventory.data_blocks

@@ -160,7 +160,7 @@ class _Archive:
         return posixpath.normpath(path) if self.member(path) else None
 
     def own_files(self) -> Iterator[str]:
-        """Yield the paths of all files that aren't of a package."""
+        """Yield all paths outside of packages, directories too."""
         pending = [("", self._root)]
         while pending:
             folder, node = pending.pop()

@@ -261,7 +261,7 @@ class Code:
             yield child, scope, node.name
 
     def _branches(self, node: ast.If) -> list[ast.AST]:
-        """Return the branches of a condition that may run, the last first."""
+        """Return what an ``if`` may run, its test too, the last first."""
         test = node.test
         is_never = (
             isinstance(test, (ast.Name, ast.Attribute))
@@ -343,7 +343,7 @@ class Code:
 
 
 def _is_search_path(node: ast.expr) -> bool:
-    """Return whether an expression is part of ``sys.path`` or ``addsitedir``."""
+    """Return whether an expression is ``addsitedir``, or leads through a ``path``."""
     while isinstance(node, (ast.Attribute, ast.Subscript)):
         if isinstance(node, ast.Attribute) and node.attr in ("path", "addsitedir"):
             return True
