@@ -43,11 +43,12 @@ launchers in the forms that vendors use. The
 was downloaded. A seed [drew](../../study/data/vendor-drawn.csv) the order of work, each
 one's launcher, and which are blind. A
 [second](../../study/data/vendor-drawn-2.csv) to
-[ninth draw](../../study/data/vendor-drawn-9.csv) have blind sets of those left and of
+[tenth draw](../../study/data/vendor-drawn-10.csv) have blind sets of those left and of
 more sources ([second](../../study/data/vendor-sources-2.yaml) to
-[eighth list](../../study/data/vendor-sources-8.yaml)), which were listed and drawn
-before one was built. The guess had learnt from the blind sets before. The ninth has
-{blind} of {kinds} kinds: none of Flutter, of which no new ones were listed.
+[ninth list](../../study/data/vendor-sources-9.yaml)), which were listed and drawn
+before one was built. The guess had learnt from the blind sets before. The tenth has
+{blind} of {kinds} kinds: none of .NET, Electron and Flutter, of which no new ones were
+found that start.
 Each was built, recorded from mounts, and scored once by
 
     sudo .venv/bin/python study/vendor_launches.py --trees TREES --cache CACHE --windows
