@@ -164,11 +164,12 @@ class DeltaMaker:
             return DeltaSize(size_bytes=Interval(low=0.0, mid=0.0, high=tables))
         total = sum(block.length for block in changed)
         rate = self._rate(changed, codec) if changed else 0.0
-        mid = rate * total + tables
+        contents = rate * total
+        mid = contents + tables  # of which files with their old times may save most
         files: dict[str, float] = defaultdict(float)
         for block in changed:
             files[block.path] += rate * block.length
-        size = Interval.around(mid / SPREAD, mid, mid * SPREAD)
+        size = Interval.around(contents / SPREAD, mid, mid * SPREAD)
         return DeltaSize(size_bytes=size, files=files)
 
     def _rate(self, changed: Sequence[_Block], codec: str) -> float:
