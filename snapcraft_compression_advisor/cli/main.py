@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from traceback import walk_stack
 from types import FrameType
 from typing import NoReturn
 
@@ -43,6 +44,9 @@ _WHILE_IMPORTED = {"PYDANTIC_DISABLE_PLUGINS": "__all__", "OPENBLAS_NUM_THREADS"
 
 _SIGNAL_STATUS = 128
 """What shells add to a signal's number in the exit status."""
+
+_DEL_S = 0.01
+"""How long a ``__del__`` may take before it is looked at again."""
 
 
 class _TerminatedError(BaseException):
@@ -210,5 +214,10 @@ def _take_signals() -> None:
             signal.signal(number, _terminate)
 
 
-def _terminate(number: int, _frame: FrameType | None) -> NoReturn:
+def _terminate(number: int, frame: FrameType | None) -> None:
+    """Raise the error; after a ``__del__``, in which it would be ignored."""
+    if any(each.f_code.co_name == "__del__" for each, _ in walk_stack(frame)):
+        signal.signal(signal.SIGALRM, lambda _, later: _terminate(number, later))
+        signal.setitimer(signal.ITIMER_REAL, _DEL_S)
+        return
     raise _TerminatedError(number)

@@ -155,6 +155,26 @@ def test_signal_during_the_work_ends_it_with_its_status(
     assert "Traceback" not in capsys.readouterr().err
 
 
+class Dying:
+    """Is sent a signal in its destructor, where Python ignores what is raised."""
+
+    def __del__(self) -> None:
+        signal.raise_signal(signal.SIGTERM)
+
+
+def test_signal_during_a_destructor_ends_the_work_after_it(
+    mocker: MockerFixture, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def dispatch(_: object) -> int:
+        Dying()
+        signal.pause()
+        return os.EX_OK
+
+    mocker.patch.object(program, "_dispatch", dispatch)
+    assert program.main([]) == 128 + signal.SIGTERM
+    assert "Exception ignored" not in capsys.readouterr().err
+
+
 def interrupt(
     mocker: MockerFixture, place: object, name: str, number: signal.Signals
 ) -> None:
