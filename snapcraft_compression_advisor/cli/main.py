@@ -46,7 +46,7 @@ _SIGNAL_STATUS = 128
 """What shells add to a signal's number in the exit status."""
 
 _DEL_S = 0.01
-"""How long a ``__del__`` may take before it is looked at again."""
+"""After what time a signal that came in a ``__del__`` is sent again."""
 
 
 class _TerminatedError(BaseException):
@@ -215,9 +215,9 @@ def _take_signals() -> None:
 
 
 def _terminate(number: int, frame: FrameType | None) -> None:
-    """Raise the error; after a ``__del__``, in which it would be ignored."""
+    """Raise the error; in a ``__del__``, where it would be ignored, come again."""
     if any(each.f_code.co_name == "__del__" for each, _ in walk_stack(frame)):
-        signal.signal(signal.SIGALRM, lambda _, later: _terminate(number, later))
+        signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(number))
         signal.setitimer(signal.ITIMER_REAL, _DEL_S)
         return
     raise _TerminatedError(number)
