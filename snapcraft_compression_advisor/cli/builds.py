@@ -92,7 +92,8 @@ class RefreshCommand(Command):
         "one of the two deltas that snapd knows, with xz and with lzo. Name the files "
         "that make the deltas large.\n\n"
         "xdelta3 makes the deltas, as snapd has it do. A codec that the builds aren't "
-        "packed with is estimated as if both were, unless --exact is given.\n\n"
+        "packed with is estimated as if both were, unless --exact is given or both are "
+        "of up to 32 MiB: then they are packed.\n\n"
         "A month of such refreshes and of cold launches compares xz and lzo, by "
         "'refresh' of compression-advisor.yaml, or by one refresh and 20 launches."
     )

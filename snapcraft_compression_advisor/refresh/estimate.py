@@ -40,9 +40,10 @@ DRAWN_BYTES = 6 * MIB
 """Changed contents that are compressed, for xdelta3 to make a delta of."""
 SPREAD = 1.4
 """By how much an estimate may be off: docs/study/deltas.md."""
-TABLE_BYTES_PER_ENTRY = 24
-"""What an image's tables take: 20 with xz, 29 with lzo (five trees of 190 to 2,905
-entries). Once one block has another length, so have the tables."""
+TABLE_BYTES_PER_ENTRY = Interval(low=0.0, mid=12.0, high=29.0)
+"""What a delta has of an image's tables, in which every block behind one of another
+length has another place: 3 to 25 bytes (docs/study/deltas.md), and no more than all of
+them, 20 with xz, 29 with lzo (five trees of 190 to 2,905 entries)."""
 
 _MAGIC = b"hsqs"
 """What an image begins with. xdelta3 would unpack what begins as an archive does."""
@@ -158,19 +159,17 @@ class DeltaMaker:
 
     def _estimated(self, codec: str) -> DeltaSize:
         changed, old, new = self._changed, self._old, self._new
-        tables = float(TABLE_BYTES_PER_ENTRY * len(new.inventory.entries))
+        tables = TABLE_BYTES_PER_ENTRY * len(new.inventory.entries)
         if not changed and old.inventory.entries.keys() == new.inventory.entries.keys():
             # The tables may have other times.
-            return DeltaSize(size_bytes=Interval(low=0.0, mid=0.0, high=tables))
+            return DeltaSize(size_bytes=Interval(low=0.0, mid=0.0, high=tables.high))
         total = sum(block.length for block in changed)
         rate = self._rate(changed, codec) if changed else 0.0
-        contents = rate * total
-        mid = contents + tables  # of which files with their old times may save most
+        contents = Interval.around(1.0 / SPREAD, 1.0, SPREAD) * (rate * total)
         files: dict[str, float] = defaultdict(float)
         for block in changed:
             files[block.path] += rate * block.length
-        size = Interval.around(contents / SPREAD, mid, mid * SPREAD)
-        return DeltaSize(size_bytes=size, files=files)
+        return DeltaSize(size_bytes=contents + tables, files=files)
 
     def _rate(self, changed: Sequence[_Block], codec: str) -> float:
         """Return the bytes of a delta per byte of the blocks that changed.

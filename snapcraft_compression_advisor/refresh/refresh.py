@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..core.errors import ToolError
 from ..core.scratch import scratch_directory
-from ..core.units import Interval
+from ..core.units import MIB, Interval
 from ..payload.source import Payload, SnapPayload, open_payload
 from ..trial.exact import pack_with
 from ..trial.result import Progress, TrialResult
@@ -18,6 +18,9 @@ from .delta import PLAIN, SNAP_AWARE, Choice, DeltaFormat, DeltaSize, choices
 from .estimate import Builds, DeltaMaker
 from .xdelta3 import Rebuild, rebuild
 
+SMALL_BYTES = 32 * MIB
+"""Files of builds that are packed in any case. That takes some seconds, and estimating
+deltas of so little takes as long."""
 _INSTALL = "Install squashfs-tools, liblzma5 and liblzo2-2."
 
 
@@ -85,7 +88,8 @@ def compare_refresh(  # noqa: PLR0913 # keywords, but for the first three
     :param codecs: those that may ship, and what-ifs.
     :param trial: of the new build.
     :param exact: whether to pack both builds with each codec, and the new image again
-        as a device does after a snap-aware delta; else sizes are estimated.
+        as a device does after a snap-aware delta; else sizes are estimated, unless
+        both builds are small.
     :raises BadDataError: if the builds are of different snaps.
     :raises ToolError: if a codec, xdelta3 or squashfs-tools isn't available, or fails.
     :raises StorageError: if the disk is too small.
@@ -93,15 +97,18 @@ def compare_refresh(  # noqa: PLR0913 # keywords, but for the first three
     """
     progress("Making deltas")
     maker = DeltaMaker(old, new)
+    largest_bytes = max(each.inventory.raw_bytes for each in (old, new))
+    is_packed = exact or largest_bytes <= SMALL_BYTES
     found = {}
     for codec in codecs:
         with ExitStack() as until:
             builds, scratch, rebuilt = (old, new), None, None
-            if exact:
-                packed = _packed(builds, codec, progress)
-                builds, scratch = until.enter_context(packed)
+            if is_packed:
+                with suppress(*() if exact else (ToolError,)):
+                    packed = _packed(builds, codec, progress)
+                    builds, scratch = until.enter_context(packed)
             deltas = maker.deltas(codec, builds)
-            if scratch is not None and SNAP_AWARE in deltas:
+            if exact and scratch is not None and SNAP_AWARE in deltas:
                 progress(f"Packing the new image again as a device does with {codec}")
                 rebuilt = rebuild(builds[1].path, scratch)
             found[codec] = CodecRefresh(

@@ -55,10 +55,22 @@ def test_what_is_added_is_what_is_downloaded(primes: tuple[Path, Path]) -> None:
         assert codec["what_if"]
         for delta in codec["deltas"].values():
             assert len(ADDED) < delta["bytes"]["mid"] < 1.1 * len(ADDED)
-        assert codec["deltas"]["xdelta3"]["origin"] == "estimated"
-        assert codec["deltas"]["snap-1-1-xdelta3"]["origin"] == "measured"
+            assert delta["origin"] == "measured"
+        assert codec["full_measured"]
     first = document["files"][0]
     assert (first["path"], first["change"]) == ("usr/share/data/added", "added")
+
+
+def test_small_builds_that_cannot_be_packed_are_estimated(
+    primes: tuple[Path, Path], tmp_path: Path
+) -> None:
+    (tmp_path / "xdelta3").symlink_to(shutil.which("xdelta3") or "")
+    command = ("refresh", *primes, "--format", "json")
+    result = advisor(*command, PATH=str(tmp_path), status=0)
+    for codec in json.loads(result.stdout)["codecs"].values():
+        plain = codec["deltas"]["xdelta3"]
+        assert plain["origin"] == "estimated"
+        assert plain["bytes"]["low"] < len(ADDED) < plain["bytes"]["high"]
 
 
 def test_month_is_by_the_policy(primes: tuple[Path, Path], tmp_path: Path) -> None:
