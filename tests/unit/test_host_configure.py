@@ -1,5 +1,6 @@
 """What the advisor registers with its host, and what it does when it fails."""
 
+import gc
 import importlib.metadata
 from collections.abc import Iterator
 from pathlib import Path
@@ -268,6 +269,19 @@ def test_a_failure_is_one_warning_line(
     (line,) = said(emitter)
     assert line.startswith(f"Warning: compression advisor: nothing is done: {reason}")
     assert "\n" not in line
+
+
+@pytest.mark.usefixtures("emitter")
+def test_the_collector_of_cycles_rests_meanwhile() -> None:
+    assert harmless(gc.isenabled, what="looking") is False
+    harmless(lambda: failing(OSError("broken")), what="failing")
+    assert gc.isenabled()
+    gc.disable()
+    try:
+        harmless(gc.isenabled, what="looking")
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
 
 
 @pytest.mark.parametrize(
