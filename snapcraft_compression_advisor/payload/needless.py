@@ -108,7 +108,7 @@ def _patterns() -> tuple[_Pattern, ...]:
             kind=each["kind"],
             paths=re.compile("|".join(each["paths"])),
             magics=tuple(magic.encode() for magic in each.get("magics", ())),
-            readers=re.compile(each["readers"]) if "readers" in each else None,
+            readers=re.compile("|".join(each["readers"])) if "readers" in each else None,
         )
         for each in read_table(__package__, "needless.yaml")["kinds"]
     )
@@ -164,7 +164,7 @@ def needless_by_name(payload: Payload) -> dict[NeedlessKind, list[NeedlessFile]]
                 path for path in payload.inventory.entries if len(path) <= LONGEST_PATH
             )
             reader = next(filter(pattern.readers.fullmatch, known), None)
-            doubt = reader and f"the snap also ships {reader!r}, which reads such files"
+            doubt = reader and f"the snap also ships {reader!r}, which needs such files"
         pages = _PAGES if pattern.kind == "documentation" else ()
         found.setdefault(pattern.kind, []).extend(
             NeedlessFile(

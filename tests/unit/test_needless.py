@@ -50,6 +50,7 @@ def parts_of(data: bytes) -> tuple[tuple[int, int], ...]:
         ("usr/lib/x86_64-linux-gnu/cmake/X/XConfig.cmake", b"x", "development-files"),
         ("usr/lib/libx.la", b"x", "development-files"),
         ("usr/share/gir-1.0/Gtk-3.0.gir", b"x", "development-files"),
+        ("usr/lib/jvm/java/jmods/java.base.jmod", b"x", "development-files"),
         ("usr/share/man/man1/x.1.gz", b"x", "documentation"),
         ("share/info/x.info.gz", b"x", "documentation"),
         ("usr/share/doc/x/changelog.gz", b"x", "documentation"),
@@ -93,6 +94,8 @@ def test_files_that_are_needed_or_may_be(path: str, contents: bytes) -> None:
     ("path", "contents", "reader"),
     [
         ("usr/lib/libx.a", ARCHIVE, "usr/bin/x86_64-linux-gnu-gcc-12"),
+        ("lib/app/System.Native.a", ARCHIVE, "lib/app/App.deps.json"),
+        ("jre/jmods/java.base.jmod", b"x", "jre/bin/jlink"),
         ("usr/include/x.h", b"x", "usr/bin/clang"),
         ("usr/share/man/man1/git.1.gz", b"x", "usr/bin/man"),
         ("usr/share/info/emacs.info.gz", b"x", "usr/bin/emacs-gtk"),

@@ -196,6 +196,8 @@ def test_package_that_exports_no_such_file_is_a_blind_spot(exports: object) -> N
         b"require(__dirname + '/lib/x.js')",
         b"require(`${__dirname}/lib/x`)",
         b"import(`./lib/x.js`)",
+        b"import('./lib/x.js', { with: { type: 'json' } })",
+        b"new Worker(new URL('./lib/x.js', import.meta.url))",
         b"createRequire(import.meta.url)('./lib/x')",
         b"module.createRequire(__filename)('./lib/x')",
     ],
@@ -211,6 +213,7 @@ def test_node_program_reads_what_it_names_from_its_own_folder(call: bytes) -> No
     [
         b"require(path.join(__dirname, name))",
         b"require(path.join(__dirname, 'lib') + name)",
+        b"require('./lib/' + name)",
         b"require(__dirname + '/' + name)",
         b"import(`./${name}`)",
     ],

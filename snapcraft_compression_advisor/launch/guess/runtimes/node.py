@@ -39,11 +39,12 @@ _NAME = rb"(?:%b|(?:%b|%b\s*\+\s*%b|`\$\{%b\}[^`$\n]+`)(?=\s*[,)]))" % (
 """A text; or one that is added to the source's directory, in one of three ways."""
 _REQUIRED = re.compile(
     rb"\b(?:(?:require|import|createRequire\([\w.]+\))\s*\(\s*"
-    rb"|(?:import|from)\s*(?=[\"']))(?P<name>%b)" % _NAME
+    rb"|new URL\(\s*(?=%b\s*,\s*import\.meta\.url\b)"
+    rb"|(?:import|from)\s*(?=[\"']))(?P<name>%b)" % (_TEXT, _NAME)
 )
 _PARTS = re.compile(rb"""["'`}]([^"'`\n]+)["'`]""")
 COMPUTED = re.compile(
-    rb"^(?![ \t]*(?:\*|//)).*?\b(?:require|import)\(\s*(?![\s)/]|%b)" % _NAME,
+    rb"^(?![ \t]*(?:\*|//)).*?\b(?:require|import)\(\s*(?![\s)/]|%b\s*[,)/])" % _NAME,
     re.MULTILINE,
 )
 """A name that isn't written out; behind a slash is a comment for bundlers. Types
