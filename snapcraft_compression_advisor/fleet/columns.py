@@ -130,7 +130,7 @@ def advice_row(
         "device": decides.device if decides and not decides.shares else None,
         **_figure("saved_s", decides.seconds if decides else None),
         "kind": first.basis.kind if first and first.basis else None,
-        "launch_bytes": first.raw_bytes if first else None,
+        "launch_bytes": round(first.read_bytes.mid) if first else None,
         "verdict": advice.verdict,
         "recommended": advice.compression,
         "break_even_launches": advice.break_even_launches,

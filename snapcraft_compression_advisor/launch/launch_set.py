@@ -233,6 +233,11 @@ class LaunchSet:
         """Length of the files named."""
         return sum(file.size_bytes for file in self.files)
 
+    @property
+    def read_bytes(self) -> Interval:
+        """Bytes, uncompressed, that a launch reads."""
+        return self.read_share * sum(file.expected_bytes for file in self.files)
+
 
 def select_apps(
     snap: SnapMetadata, inventory: Inventory, *, requested: Sequence[str] = ()

@@ -108,7 +108,9 @@ def _patterns() -> tuple[_Pattern, ...]:
             kind=each["kind"],
             paths=re.compile("|".join(each["paths"])),
             magics=tuple(magic.encode() for magic in each.get("magics", ())),
-            readers=re.compile("|".join(each["readers"])) if "readers" in each else None,
+            readers=re.compile("|".join(each["readers"]))
+            if "readers" in each
+            else None,
         )
         for each in read_table(__package__, "needless.yaml")["kinds"]
     )

@@ -9,9 +9,9 @@ import numpy as np
 from ..codecs import SHIPPABLE, CodecName
 from ..core.units import (
     Interval,
+    bytes_text,
     counted,
     first_of,
-    format_bytes,
     format_seconds,
     percent,
     seconds,
@@ -236,7 +236,7 @@ def _reads(analysis: Analysis, launch: LaunchAnalysis) -> Section:
     files = counted(len(known.files), "file")
     reads = sentence(
         f"{how_known(known.source)}: {files}, {some}"
-        f"{counted(known.data_blocks, 'data block')}, {format_bytes(known.raw_bytes)}"
+        f"{counted(known.data_blocks, 'data block')}, {bytes_text(known.read_bytes)}"
     )
     clauses = accuracy(launch) if known.files else ()
     texts = (*clauses, *not_shipped(known.unresolved))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..core.units import counted, format_bytes, join_ends
+from ..core.units import counted, format_bytes, join_ends, sentence
 from ..payload.inventory import block_count
 from .document import document_text, part
 from .model import Page, Section, Table
@@ -23,8 +23,10 @@ def guess_page(launch_set: LaunchSet) -> Page:
         ((file.expected_bytes, file.path) for file in launch_set.files),
         key=lambda item: (-item[0], item[1]),
     )
-    total, share = sum(size for size, _ in sizes), launch_set.read_share
-    ends = join_ends(*(format_bytes(total * end) for end in (share.low, share.high)))
+    read, share = launch_set.read_bytes, launch_set.read_share
+    ends = join_ends(format_bytes(read.low), format_bytes(read.high))
+    times = join_ends(f"{share.low:.2f}", f"{share.high:.2f}")
+    known = f"Guessed from files; {ends} in nine of ten launches"
     rows = [(path, format_bytes(size)) for size, path in sizes[:LISTED_FILES]]
     others = sizes[LISTED_FILES:]
     if others:
@@ -37,11 +39,11 @@ def guess_page(launch_set: LaunchSet) -> Page:
     return Page(
         title=f"What a launch of {launch_set.app} reads",
         headline=f"{launch_set.app}: a launch reads an estimated "
-        f"{format_bytes(total * share.mid)} of {counted(len(sizes), 'file')}",
+        f"{format_bytes(read.mid)} of {counted(len(sizes), 'file')}",
         sections=(
             Section(
                 short=True,
-                sentences=(f"Guessed from files; {ends} in nine of ten launches.",),
+                sentences=(sentence(f"{known}, {times} times what these add up to"),),
                 tables=(Table(heads=("file", "expected"), rows=tuple(rows)),),
             ),
             Section(title="Supplied from elsewhere, or missing", sentences=elsewhere),
