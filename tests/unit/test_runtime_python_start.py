@@ -381,3 +381,20 @@ def test_program_of_another_name_that_a_package_starts_may_be_any() -> None:
     assert candidates.blind_spots == (
         BlindSpot(reason="computed-program", where=where),
     )
+
+
+def test_program_that_a_module_starts_which_may_be_imported_is_a_blind_spot_alone() -> (
+    None
+):
+    tool, where = f"{PACKAGES}/solver/bin/tool", f"{PACKAGES}/solver/__init__.py"
+    files = {
+        "usr/bin/hello": SHEBANG + b"from other import x\n",
+        f"{PACKAGES}/other/__init__.py": b"if fast:\n  import solver\n",
+        where: b"import os\ndef run():\n  os.execv(find(), [])\n",
+        tool: make_elf(),
+    }
+    candidates = search(files)
+    assert tool not in {file.entry.path for file in candidates.files}
+    assert BlindSpot(reason="computed-program", where=where) in candidates.blind_spots
+    files["usr/bin/hello"] += b"import solver\n"
+    assert tool in {file.entry.path for file in search(files).files}

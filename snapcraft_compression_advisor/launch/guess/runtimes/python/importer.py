@@ -117,7 +117,7 @@ class Importer:
     :ivar versions: in which GObject namespaces are asked for.
     :ivar blind_spots: imports that can't be known.
     :ivar opens: names of the libraries that sources open by ``ctypes``, by source.
-    :ivar starting: sources that may start programs.
+    :ivar starting: sources that may start programs; whether a launch imports each.
     """
 
     def __init__(
@@ -144,7 +144,7 @@ class Importer:
         self.versions: dict[str, str] = {}
         self.blind_spots: dict[BlindSpot, None] = {}
         self.opens: dict[str, list[str]] = {}
-        self.starting: set[str] = set()
+        self.starting: dict[str, bool] = {}
 
     def start_source(self, source: bytes, *, file: str) -> None:
         """Follow a program's source, all of its functions.
@@ -224,6 +224,8 @@ class Importer:
             self._pending.extend(each.decode() for each in _BEHIND.findall(front))
         if found.source is not None:
             self._read(name, found, found.source.path)
+            if found.source.path in self.starting:
+                self.starting[found.source.path] = not depends
 
     def _read(self, name: str, found: Module, file: str) -> None:
         """Follow the source of a module."""
@@ -319,7 +321,7 @@ class Importer:
             names = (match["name"].decode() for match in _LIBRARY.finditer(source))
             self.opens[file] = [*dict.fromkeys(names)]
         if not standard and any(each in source for each in _STARTS_PROGRAMS):
-            self.starting.add(file)
+            self.starting[file] = True
 
 
 def _top(module: str) -> str:

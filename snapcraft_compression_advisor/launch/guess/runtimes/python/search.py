@@ -10,6 +10,7 @@ import configparser
 import posixpath
 import re
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from .....payload.elf import ELF_MAGIC
@@ -22,7 +23,7 @@ from .finder import ModuleFinder
 from .importer import COMMAND_LINE, Importer
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from .....payload.inventory import Entry
     from ..runtime import StartedApp
@@ -131,13 +132,18 @@ def _opened(app: StartedApp, importer: Importer) -> Iterator[Entry]:
             yield from own
 
 
-def _started(app: StartedApp, sources: Collection[str]) -> Iterator[Loaded | BlindSpot]:
+def _started(
+    app: StartedApp, sources: Mapping[str, bool]
+) -> Iterator[Loaded | BlindSpot]:
     """Yield the programs of packages whose sources start others.
 
-    Of several it is the one that is named as the app's own script.
+    Of several it is the one that is named as the app's own script. Those of packages
+    whose sources a launch may import, but isn't expected to, are a blind spot alone.
     """
     scripts = {posixpath.basename(each.path) for each in app.programs.started}
-    starting = {_package(source): source for source in sorted(sources, reverse=True)}
+    starting = {
+        _package(each): each for each in sorted(sources, key=sources.__getitem__)
+    }
     programs: dict[str, list[Entry]] = {}
     for entry in app.files("") if starting else ():
         package = _package(entry.path)
@@ -148,7 +154,8 @@ def _started(app: StartedApp, sources: Collection[str]) -> Iterator[Loaded | Bli
         if named:
             yield from (Loaded(entry=each, way="started") for each in named)
         else:
-            yield from may_start(starting[package], entries)
+            found = may_start(starting[package], entries)
+            yield from found if sources[starting[package]] else islice(found, 1)
 
 
 def _package(path: str) -> str:
