@@ -35,7 +35,10 @@ _ROOT = re.compile(
 _NOT_IMPORTED = re.compile(
     r"(?:^|/)(?:tests?|testing|idle_test|lib2to3|config-3[^/]*)/"
 )
-_INTERPRETER = re.compile(r"(?:.*/)?bin/python3\.(?P<minor>\d+)")
+_INTERPRETER = re.compile(
+    r"(?:.*/)?(?:bin/python3\.|lib/python3\.(?=\d+/os\.py))(?P<minor>\d+)(?:/os\.py)?"
+)
+"""An interpreter, or the library that one named without its version has."""
 _BYTECODE_HEADER_BYTES = 16
 
 LEAST_FONTS = 10

@@ -258,10 +258,11 @@ def test_bytecode_of_another_python_does_not_count() -> None:
     assert fault.state == "missing"
 
 
-def test_the_snaps_own_python_counts_before_its_bases() -> None:
+@pytest.mark.parametrize("own", ["usr/bin/python3.11", "usr/lib/python3.11/os.py"])
+def test_the_snaps_own_python_counts_before_its_bases(own: str) -> None:
     site = "usr/lib/python3/dist-packages"
     files = {
-        "usr/bin/python3.11": b"ELF",
+        own: b"",
         f"{site}/a.py": TEXT,
         f"{site}/__pycache__/a.cpython-311.pyc": bytecode(TEXT),
     }
