@@ -85,7 +85,7 @@ class TrimCommand(Command):
             plan = plan_trim(payload, analysis, around, parts, progress=emit.progress)
             file = find_project_file(project_dir) if edits and project_dir else None
             proof = None
-            if parsed_args.prove:
+            if parsed_args.prove and plan.sure:
                 if file is not None:
                     _edit(plan, file)  # what can't be written fails at once
                 proof = _proof(subject, plan, parsed_args.runs)
