@@ -22,6 +22,8 @@ LEAST_COMMON = 0.93
 """Of the blocks that two launches from the same files read: the least of 24
 applications that were recorded twice (study/data/directory-launches.csv)."""
 
+_SHOWN_CHARACTERS = 300
+"""Of the last line that an app printed."""
 _STARTS = 3
 """So often has an app to fail that is to count as one that doesn't start."""
 
@@ -156,7 +158,10 @@ def _recorded(payload: Payload, app: str, starts: Starts) -> LaunchProfile | str
                 payload, (starts.of(app),), starts.reporter, within=starts.within
             )
         except AdvisorError as error:  # noqa: PERF203 # a launch takes seconds
-            sentences = filter(None, (str(error), error.resolution))
+            words = [
+                line[:_SHOWN_CHARACTERS] for line in (error.details or "").split("\n")
+            ]
+            sentences = filter(None, (str(error), words[-1], error.resolution))
             problem = ". ".join(sentences).removesuffix(".")
             starts.reporter.progress(f"{app} failed: {problem}")
         else:
