@@ -18,7 +18,7 @@ ROOM_LINES = {
     "trial": 1_900,
     "devices": 950,
     "launch": 1_425,
-    "launch/guess": 6_025,
+    "launch/guess": 6_050,
     "advice": 1_050,
     "settings": 1_125,
     "project": 900,

@@ -31,6 +31,7 @@ from snapcraft_compression_advisor.launch.guess.runtimes.runtime import (
     MAX_MEMBERS_BYTES,
     MEMBER_MAX_BYTES,
 )
+from snapcraft_compression_advisor.launch.launch_set import BlindSpot
 from snapcraft_compression_advisor.payload.source import Payload
 
 PROGRAM = "opt/hello/hello"
@@ -164,6 +165,29 @@ def test_extensions_of_loaded_packages_are_read_and_no_others() -> None:
         f"{UNPACKED}/own/c.node": EXTENSION,
         f"{UNPACKED}/node_modules/plain/index.js": "node-module",
     }
+
+
+def test_code_in_a_directory_is_read_and_what_it_requires() -> None:
+    app = "opt/hello/resources/app"
+    code = {
+        "package.json": PACKAGE,
+        "main.js": b"load(join(__dirname, name)); require('./lib/far')",
+        "page.html": b"<script>require('pkg')</script>",
+        "lib/far.js": b"import(name)",
+        "node_modules/pkg/index.js": b"0",
+    }
+    unread = dict.fromkeys(("lib/other.js", "node_modules/other/index.js"), b"0")
+    files = {f"{app}/{path}": text for path, text in {**code, **unread}.items()}
+    payload = make_payload(
+        {PROGRAM: make_elf(), **files},
+        base="bare",
+        apps={"hello": {"command": PROGRAM}},
+    )
+    candidates = find_candidates(payload, "hello")
+    read = {each.entry.path for each in candidates.files} - {PROGRAM}
+    assert read == {f"{app}/{path}" for path in code}
+    spot = BlindSpot(reason="computed-import", where=f"{app}/lib/far.js")
+    assert candidates.blind_spots == (spot,)
 
 
 def test_archive_that_electron_is_given_is_followed() -> None:

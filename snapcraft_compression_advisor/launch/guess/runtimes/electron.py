@@ -1,7 +1,7 @@
-"""Electron's applications: their own code in an archive, and what that requires.
+"""Electron's applications: their own code, and what that requires.
 
-An archive is a header in JSON, and behind it the members side by side
-(https://github.com/electron/asar#format).
+It is in a directory or an archive: a header in JSON, and behind it the members side by
+side (https://github.com/electron/asar#format).
 """
 
 from __future__ import annotations
@@ -19,9 +19,11 @@ from .node import (
     COMPUTED,
     MAX_NAME_CHARACTERS,
     MAX_NAMES,
+    PAGES,
     SCRIPTS,
     Modules,
     followed,
+    loaded_from,
     package_of,
 )
 from .runtime import MAX_MEMBERS_BYTES, MEMBER_MAX_BYTES, Loaded
@@ -44,7 +46,7 @@ Node = dict[str, object]
 
 _CODE = "electron-code"
 _EXTENSION = "electron-extensions"
-_OWN = (*SCRIPTS, ".html", ".htm", ".css")
+_OWN = (*PAGES, ".css")
 _CODES = (*SCRIPTS, ".jsc")
 
 
@@ -55,8 +57,13 @@ def loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
     beside = filter(None, map(app.paths.file, places))
     scripts = app.scripts("electron", ".asar")
     given = (entry for entry in scripts if entry.path.endswith(".asar"))
-    for entry in {each.path: each for each in (*given, *beside)}.values():
+    archives = {each.path: each for each in (*given, *beside)}.values()
+    for entry in archives:
         yield from _loaded(app, entry)
+    for folder in sorted(folders) if not archives else ():
+        place = posixpath.join(folder, "resources", "app")
+        if app.file(f"{place}/package.json"):
+            yield from loaded_from(app, place)
 
 
 def _loaded(app: StartedApp, entry: Entry) -> Iterator[Loaded | BlindSpot]:

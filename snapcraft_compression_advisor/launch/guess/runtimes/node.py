@@ -15,7 +15,7 @@ from ...launch_set import BlindSpot
 from .runtime import SOURCE_MAX_BYTES, Loaded, is_program, may_start
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from ....payload.inventory import Entry
     from .runtime import StartedApp
@@ -52,6 +52,7 @@ and examples are named in lines of comments."""
 _PACKAGES_KEPT = 100
 """Descriptions kept, of the packages required last."""
 SCRIPTS = (".js", ".mjs", ".cjs")
+PAGES = (*SCRIPTS, ".html", ".htm")
 _SUFFIXES = ("", *SCRIPTS, ".json", ".node", ".jsc")
 """What a name may lack; the last one where a module for it is loaded (bytenode)."""
 
@@ -254,15 +255,31 @@ _PACKAGE = re.compile(
 
 
 def loads(app: StartedApp) -> Iterator[Loaded | BlindSpot]:
-    """Yield what scripts require, and what of it can't be known."""
-    scripts, starts = app.scripts("node", ".js"), set[str]()
+    """Yield what an app's scripts require, and what of it can't be known."""
+    yield from _loaded_by(app, app.scripts("node", ".js"))
+
+
+def loaded_from(app: StartedApp, folder: str) -> Iterator[Loaded | BlindSpot]:
+    """Yield a directory's program, pages and scripts, and what all these require."""
+    program = Modules(_Shipped(app)).files(folder)
+    own = (e.path for e in app.files(*PAGES) if posixpath.dirname(e.path) == folder)
+    entries = app.payload.inventory.entries
+    first = [entries[path] for path in dict.fromkeys((*program, *own))]
+    yield from (Loaded(entry=entry, way="node-module") for entry in first)
+    yield from _loaded_by(app, first)
+
+
+def _loaded_by(
+    app: StartedApp, scripts: Sequence[Entry]
+) -> Iterator[Loaded | BlindSpot]:
+    starts = set[str]()
     own, computed = {package_of(entry.path) for entry in scripts}, set[str]()
     reached = {entry.path for entry in (*scripts, *app.programs.started)}
     shipped = _Shipped(app)
     modules = Modules(shipped)
 
     def reads(path: str) -> Iterator[str]:
-        if path.endswith(SCRIPTS) or "." not in path:
+        if path.endswith(PAGES) or "." not in path:
             source = shipped.read(path)
             if _STARTS.search(source):
                 starts.add(path)
