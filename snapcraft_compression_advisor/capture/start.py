@@ -147,9 +147,10 @@ def app_command(payload: Payload, app: str) -> Command:
     )
 
 
-def given_command(payload: Payload, words: Sequence[str]) -> Command:
+def given_command(payload: Payload, words: Sequence[str], app: str = "") -> Command:
     """Return a command whose program is looked up in the payload, then on the host.
 
+    :param app: that it is started in place of, and whose variables it has.
     :raises UsageError: if they begin with an option.
     """
     program, *arguments = words
@@ -159,9 +160,11 @@ def given_command(payload: Payload, words: Sequence[str]) -> Command:
         raise UsageError(
             message, resolution=f"After '--', name the program first: PROGRAM {given}"
         )
+    replaced = payload.snap.apps.get(app)
+    added = replaced.environment if replaced else {}
     return Command(
         words=(_find_program(payload, program), *arguments),
-        environment=payload.snap.environment,
+        environment={**payload.snap.environment, **added},
         app=SnapApp(snap=payload.snap.name, version=payload.snap.version),
     )
 

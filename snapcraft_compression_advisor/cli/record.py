@@ -83,7 +83,7 @@ def chosen_launch(parsed_args: argparse.Namespace, payload: Payload) -> LaunchRe
         "Specify one: --app NAME or -- COMMAND….",
     )
     app = chosen_app(parsed_args, payload)
-    command = given_command(payload, words) if words else app_command(payload, app)
+    command = given_command(payload, words, app) if words else app_command(payload, app)
     if display is not None:
         environment = {**command.environment, "DISPLAY": display}
         command = replace(command, environment=environment)

@@ -114,6 +114,14 @@ def test_program_is_looked_up_in_the_payload_first(word: str, found: str) -> Non
     assert given_command(payload, [word, "-v"]).words == (found, "-v")
 
 
+def test_command_has_the_variables_of_the_app_that_it_replaces() -> None:
+    apps = {"hello": {"command": "bin/hello", "environment": {"A": "$SNAP/lib"}}}
+    payload = make_payload({"bin/hello": b""}, apps=apps)
+    command = given_command(payload, ["bin/hello", "--version"], "hello")
+    assert command.environment == app_command(payload, "hello").environment
+    assert command.environment == {"A": "$SNAP/lib"}
+
+
 def test_words_of_a_command_reach_the_program_as_they_are(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     command = Command(
