@@ -166,7 +166,7 @@ def needless_by_name(payload: Payload) -> dict[NeedlessKind, list[NeedlessFile]]
                 path for path in payload.inventory.entries if len(path) <= LONGEST_PATH
             )
             reader = next(filter(pattern.readers.fullmatch, known), None)
-            doubt = reader and f"the snap also ships {reader!r}, which needs such files"
+            doubt = reader and f"the snap also ships {reader!r}, which reads such files"
         pages = _PAGES if pattern.kind == "documentation" else ()
         found.setdefault(pattern.kind, []).extend(
             NeedlessFile(

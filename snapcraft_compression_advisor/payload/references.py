@@ -6,7 +6,7 @@ import posixpath
 import re
 from collections.abc import Iterator, Mapping
 
-from ..core.units import KIB
+from ..core.units import KIB, MIB
 from ..squashfs.entry import EntryKind
 from .elf import ELF_MAGIC
 from .inventory import Entry, PathResolver
@@ -18,6 +18,10 @@ from .stack import place_of
 TEXT_MAX_BYTES = 64 * KIB
 MOST_TEXTS = 4096
 """Files that are searched for paths; more scripts than any snap starts."""
+
+LIST_MAX_BYTES = MIB
+"""Of one ``.deps.json``; the longest seen had 2,500 short lines."""
+_LISTED = re.compile(r'"([^"\n]+)"\s*:')
 
 _TEXTS = re.compile(
     r"(?:meta|snap)/.*|.*\.(?:sh|bash|desktop|service|conf|json|ini)", re.DOTALL
@@ -50,7 +54,7 @@ def find_references(payload: Payload) -> Mapping[str, str]:
     slot that shares the whole snap is empty.
     """
     found: dict[str, str] = {}
-    for path, what in (*_bound(payload.snap), *_named(payload)):
+    for path, what in (*_bound(payload.snap), *_named(payload), *_listed(payload)):
         found.setdefault(path, what)
     return found
 
@@ -136,6 +140,22 @@ def _named(payload: Payload) -> Iterator[tuple[str, str]]:
             found = resolver.locate(path).entry or entries.get(path)
             if found is not None and found.path not in _GENERAL:
                 yield found.path, _TEXT.format(entry.path)
+
+
+def _listed(payload: Payload) -> Iterator[tuple[str, str]]:
+    """Yield what .NET's lists of dependencies name: it doesn't start without a file.
+
+    A published application has each beside its list, or at the path that is named.
+    """
+    for entry in payload.inventory.files():
+        if payload.is_remote or not entry.path.endswith(".deps.json"):
+            continue
+        text = payload.read(entry.path, offset=0, length=LIST_MAX_BYTES)
+        for name in dict.fromkeys(_LISTED.findall(text.decode("utf-8", "replace"))):
+            for each in (name, posixpath.basename(name)):
+                path = posixpath.join(posixpath.dirname(entry.path), each)
+                if path in payload.inventory.entries:
+                    yield path, _TEXT.format(entry.path)
 
 
 def _paths(text: str, snap_name: str) -> Iterator[str]:

@@ -94,7 +94,6 @@ def test_files_that_are_needed_or_may_be(path: str, contents: bytes) -> None:
     ("path", "contents", "reader"),
     [
         ("usr/lib/libx.a", ARCHIVE, "usr/bin/x86_64-linux-gnu-gcc-12"),
-        ("lib/app/System.Native.a", ARCHIVE, "lib/app/App.deps.json"),
         ("jre/jmods/java.base.jmod", b"x", "jre/bin/jlink"),
         ("usr/include/x.h", b"x", "usr/bin/clang"),
         ("usr/share/man/man1/git.1.gz", b"x", "usr/bin/man"),

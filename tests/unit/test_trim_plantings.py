@@ -145,6 +145,13 @@ def wrapper(snap: Snap) -> None:
         snap.keys["apps"] = {"app": {"command": "bin/wrapper"}}
 
 
+def dependencies(snap: Snap) -> None:
+    """Plant a list of .NET's, of which every file has to be there."""
+    folder, _, name = snap.needed.rpartition("/")
+    path = snap.chance.choice((name, f"runtimes/linux-x64/native/{name}"))
+    snap.files[f"{folder}/app.deps.json"] = f'{{"native": {{"{path}": {{}}}}}}'.encode()
+
+
 def program(snap: Snap) -> None:
     text = "#!/usr/bin/python3\nimport os\nopen(os.environ['SNAP'] + '/{}')\n"
     snap.files["bin/app"] = text.format(snap.needed).encode()
@@ -277,9 +284,10 @@ PLANTINGS: tuple[Callable[[Snap], None], ...] = (
     private_library,
     name_that_only_we_have,
     python_package,
+    dependencies,
 )
 ROUNDS = 20
-"""Of each kind, so 300 in all."""
+"""Of each kind, so 320 in all."""
 
 
 def sure_of(snap: Snap) -> tuple[set[str], tuple[str, ...]]:
