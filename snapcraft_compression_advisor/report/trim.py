@@ -49,7 +49,7 @@ def trim_page(
         _groups(plan),
         *([_proof(proof)] if proof else []),
         _risky(plan),
-        _filters(plan, part_names, risky=risky),
+        _filters(plan, part_names, proof, risky=risky),
         *([_launches(plan)] if any(each.saved_s for each in plan.groups) else []),
     ]
     return Page(
@@ -94,12 +94,14 @@ def _groups(plan: TrimPlan) -> Section | None:
 
 
 def _filters(
-    plan: TrimPlan, part_names: Sequence[str], *, risky: bool
+    plan: TrimPlan, part_names: Sequence[str], proof: Proof | None, *, risky: bool
 ) -> Section | None:
     if not (plan.groups if risky else plan.sure):
         return None
     lines = trim_yaml(plan, risky=risky, part_names=part_names).rstrip().split("\n")
-    step = Step(title="In snapcraft.yaml ('--fix' adds them)", lines=tuple(lines))
+    proven = proof is None or all(each.problem is None for each in proof.apps)
+    how = "'--fix' adds them" if proven else "not proven: '--prove --fix' adds none"
+    step = Step(title=f"In snapcraft.yaml ({how})", lines=tuple(lines))
     return Section(short=True, steps=(step,))
 
 

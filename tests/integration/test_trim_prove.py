@@ -152,6 +152,7 @@ def test_nothing_is_written_where_an_app_proves_nothing(
     assert ran.returncode != 0
     assert "Nothing is written: broken can't be started here" in ran.stderr
     assert "documentation: " in ran.stdout
+    assert "adds them" not in ran.stdout
     assert project.read_text() == text
 
 
