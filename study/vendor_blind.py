@@ -5,8 +5,8 @@
     .venv/bin/python study/vendor_blind.py --trees TREES/fit --set fit -o SCORES
 
 As ``blind.py`` does for Debian's: each recorded application of the set
-(``data/vendor-drawn-10.csv``) is guessed from its files, compared with its recording,
-and ``data/vendor-scores-10.csv`` isn't written over. ``accuracy.py`` makes a section of
+(``data/vendor-drawn-11.csv``) is guessed from its files, compared with its recording,
+and ``data/vendor-scores-11.csv`` isn't written over. ``accuracy.py`` makes a section of
 ``docs/study/accuracy.md`` from it. The fit half has those chosen by hand, too.
 """
 
@@ -25,7 +25,7 @@ from vendor_draw import DATA, SETS, sources
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-SCORES = tuple(DATA / f"vendor-scores-{n}.csv" for n in range(1, 11))
+SCORES = tuple(DATA / f"vendor-scores-{n}.csv" for n in range(1, 12))
 """Of each draw's blind set, in order."""
 DEBIAN_AGAIN = DATA / "blind-scores-again.csv"
 """Of Debian's blind set by the same guess, as ``blind.py`` writes it."""

