@@ -43,12 +43,12 @@ launchers in the forms that vendors use. The
 was downloaded. A seed [drew](../../study/data/vendor-drawn.csv) the order of work, each
 one's launcher, and which are blind. A
 [second](../../study/data/vendor-drawn-2.csv) to
-[tenth draw](../../study/data/vendor-drawn-10.csv) have blind sets of those left and of
-more sources ([second](../../study/data/vendor-sources-2.yaml) to
-[ninth list](../../study/data/vendor-sources-9.yaml)), which were listed and drawn
-before one was built. The guess had learnt from the blind sets before. The tenth has
-{blind} of {kinds} kinds: none of .NET, Electron and Flutter, of which no new ones were
-found that start.
+[eleventh draw](../../study/data/vendor-drawn-11.csv) have blind sets of those left and
+of more sources ([second](../../study/data/vendor-sources-2.yaml) to
+[tenth list](../../study/data/vendor-sources-10.yaml)), which were listed and drawn
+before one was built. The guess had learnt from the blind sets before. The eleventh has
+{blind} of {kinds} kinds. Those of .NET, Electron, Flutter and of Node in one file are
+other versions of what earlier lists have: no new ones were found.
 Each was built, recorded from mounts, and scored once by
 
     sudo .venv/bin/python study/vendor_launches.py --trees TREES --cache CACHE --windows
