@@ -5,8 +5,9 @@
 
 The advisor's own recording is checked by a way that shares no code with it: each tree
 is packed, mounted, started in bubblewrap until it ends, and ``mincore`` says which data
-blocks are then in memory; three times, since launches of one application differ. What
-all three read should be recorded, and what any of them read may be.
+blocks are then in memory; three times, since launches of one application differ, after
+one that sets up the home directory. What all three read should be recorded, and what
+any of them read may be.
 ``data/vendor-residency.csv`` has what both read, and keeps the rows of applications
 that have no tree there. Only applications that end by themselves are compared.
 """
@@ -91,7 +92,7 @@ def _run(*words: object) -> None:
     subprocess.run(list(map(str, words)), check=True, capture_output=True)
 
 
-def start(name: str, root: Path) -> None:
+def start(name: str, root: Path, home: str) -> None:
     """Start an application as snapd does, until it ends."""
     snap = YAML(typ="safe", pure=True).load(root / "meta/snap.yaml")
     place = f"/snap/{name}/x1"
@@ -107,7 +108,7 @@ def start(name: str, root: Path) -> None:
         *("bwrap", "--unshare-all", "--die-with-parent", "--ro-bind", "/", "/"),
         *("--dev", "/dev", "--proc", "/proc", "--tmpfs", "/snap"),
         *("--ro-bind", str(root), place, "--symlink", "x1", f"/snap/{name}/current"),
-        *("--tmpfs", str(Path(_HOME).parent), "--dir", _HOME, "--clearenv"),
+        *("--tmpfs", str(Path(_HOME).parent), "--bind", home, _HOME, "--clearenv"),
         *(word for item in variables.items() for word in ("--setenv", *item)),
         *("--chdir", place, "--", *shlex.split(f"{place}/{app['command']}")),
     ]
@@ -125,8 +126,9 @@ def compare(recording: dict[str, Any], tree: Path) -> tuple[object, ...]:
         for first, last in file["blocks"]
         for number in range(first, last + 1)
     }
-    with mounted(tree) as root:
-        launches = (_resident(name, root) for _ in range(ATTEMPTS))
+    with mounted(tree) as root, tempfile.TemporaryDirectory() as home:
+        start(name, root, home)
+        launches = (_resident(name, root, home) for _ in range(ATTEMPTS))
         found = [*islice(filter(None, launches), LAUNCHES)]
     read_by_any = set().union(*found)
     read_by_all = read_by_any.intersection(*found)
@@ -134,11 +136,11 @@ def compare(recording: dict[str, Any], tree: Path) -> tuple[object, ...]:
     return name, len(recorded), len(common | read_by_all), len(common)
 
 
-def _resident(name: str, root: Path) -> set[tuple[str, int]]:
+def _resident(name: str, root: Path, home: str) -> set[tuple[str, int]]:
     """Return what a cold launch leaves in memory; nothing if others drop caches."""
     Path("/proc/sys/vm/drop_caches").write_text("3", encoding="ascii")
     dropped = _drops()
-    start(name, root)
+    start(name, root, home)
     found = {
         (str(path.relative_to(root)), number)
         for path in root.rglob("*")

@@ -84,14 +84,18 @@ def test_module_depends_if_only_a_called_function_or_a_condition_imports_it() ->
         f"{LIB}/dist-packages/own.py": b"""import first
 def main():
     import from_main
-    helper()
+    from own import always as named
+    named()
+    if y: helper()
+def always():
+    import from_always
 def helper():
     import later, first
 """,
         f"{LIB}/dist-packages/later.py": b"import behind\n",
         f"{LIB}/dist-packages/first.py": b"if x:\n    import perhaps\n",
     }
-    for name in ("in_program", "from_main", "behind", "perhaps"):
+    for name in ("in_program", "from_main", "from_always", "behind", "perhaps"):
         files[f"{LIB}/dist-packages/{name}.py"] = b"x"
     importer = followed(files)
     unsure = (path for path, file in importer.files.items() if not file.expected)

@@ -236,6 +236,13 @@ def test_script_that_starts_another_program_does_not_hide_it(script: bytes) -> N
     assert verdict(found) == "undecided"
 
 
+def test_perl_script_that_a_shell_gives_to_perl_starts_no_other() -> None:
+    script = b"#!/usr/bin/perl\neval 'exec perl -wS $0 ${1+\"$@\"}'\n if 0;\nprint 1"
+    big = {"opt/lib/hello": make_elf(padding_bytes=60_000_000)}
+    found = launch_set({"usr/bin/hello": script}, big)
+    assert "computed-command" not in reasons(found)
+
+
 def spread_of(found: LaunchSet) -> Interval:
     assert found.basis is not None
     return built_in_priors().spread_of(found.basis.kind)

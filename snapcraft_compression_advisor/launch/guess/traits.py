@@ -135,9 +135,11 @@ STARTER_MAX_BYTES = MIB
 
 _STARTS = re.compile(rb"\0(exec[lv]p?e?|posix_spawnp?)(?=\0)")
 _SCRIPT_STARTS = re.compile(
-    rb"\b(?:subprocess|exec[lv]?p?e?|system|popen|spawn\w*|child_process)\b",
+    rb"\b(?:subprocess|exec[lv]?p?e?(?!.{0,99}\$0)|system|popen|spawn\w*"
+    rb"|child_process)\b",
     re.IGNORECASE,
 )
+"""Perl's old first lines have a shell start the script itself, ``$0``, by perl."""
 _NAMES = re.compile(
     rb"\0(gl[A-Z]|glX[A-Z]|egl[A-Z]|vk[A-Z]|epoxy_|glut[A-Z]|glfw[A-Z]|SDL_GL_"
     rb"|SDL_CreateRenderer|SDL_Vulkan_|gtk_gl_area_|gdk_gl_)"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import posixpath
 import re
 import warnings
@@ -54,14 +55,14 @@ class Scope:
     :param calls: names of functions, methods and classes, and of modules whose main
         function is called.
     :param computed: whether it imports modules of which nothing is known.
-    :param forwards: whether it does nothing but call others.
+    :param runs: those of ``calls`` that it calls whatever the arguments are.
     """
 
     imports: dict[str, None] = field(default_factory=dict)
     uses: dict[str, None] = field(default_factory=dict)
     calls: set[str] = field(default_factory=set)
     computed: bool = False
-    forwards: bool = False
+    runs: set[str] = field(default_factory=set)
 
 
 class _Texts:
@@ -196,6 +197,7 @@ class Code:
         self._texts = _Texts({"__file__": file})
         self._renamed: dict[str, str] = {}
         self._modules: dict[str, str] = {}
+        self._always: set[ast.AST] = set()
         self.scopes: dict[str, list[Scope]] = {MODULE: [Scope()]}
         self.search: dict[str, None] = {}
 
@@ -241,8 +243,9 @@ class Code:
         """Yield what runs of a function as it is made, and what as it is called."""
         special = owner and node.name.startswith("__") and node.name.endswith("__")
         name = f"{owner}.{node.name}" if special else node.name
-        calls = (isinstance(each, (ast.Expr, ast.Return)) for each in node.body)
-        own = Scope(forwards=all(calls))
+        always = (s for s in node.body if isinstance(s, (ast.Expr, ast.Return)))
+        self._always.update(itertools.chain.from_iterable(map(ast.walk, always)))
+        own = Scope()
         self.scopes.setdefault(name, []).append(own)
         yield from ((each, own, "") for each in reversed(node.body))
         for outside in (*node.decorator_list, *node.args.defaults):
@@ -291,6 +294,8 @@ class Code:
         name = called_name(node)
         name = self._renamed.get(name, name)
         scope.calls.add(name)
+        if node in self._always:
+            scope.runs.add(name)
         if isinstance(node.func, ast.Attribute) and _STARTING.fullmatch(name):
             scope.calls.add(self._root(node.func))
         if name in _IMPORTING and node.args:

@@ -303,8 +303,8 @@ class Importer:
 
     def _note(self, function: str, scope: Scope, file: str) -> None:
         started = function in self._started
-        if started and scope.forwards:
-            self._started.update(scope.calls)
+        if started:
+            self._started.update(scope.runs)
         names = (*scope.imports, *scope.uses)
         self._add(((name, not started) for name in names), file)
         if scope.computed:
