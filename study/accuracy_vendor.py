@@ -132,6 +132,6 @@ def residency_lines() -> Iterator[str]:
         "didn't make (`vendor_residency.py`), blocks in common ÷ union: median "
         f"{statistics.median(shares):.3f} (at least 0.97), worst {min(shares):.3f} (at "
         f"least 0.9), of {len(shares)} that end by themselves. seaweedfs, whose own "
-        "launches have 0.86 to 0.92 in common, is compared with three: with what all "
-        "of them read and what any did. The others were compared with one each."
+        "launches have 0.86 to 0.92 in common, and the eleventh draw are compared with "
+        "three: with what all of them read and what any did; the others with one each."
     )
