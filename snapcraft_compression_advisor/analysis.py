@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,7 +12,7 @@ from .advice.evidence import ColdStart, Downloads, Evidence, Policy
 from .advice.judging import recommend
 from .advice.month import usual_downloads
 from .advice.recommendation import Recommendation
-from .codecs import SHIPPABLE
+from .codecs import CODECS, SHIPPABLE
 from .core.errors import BadDataError, ToolError, UsageError
 from .core.units import Interval
 from .devices.device import DeviceProfile
@@ -101,6 +101,7 @@ class Request:
     :param policy: when lzo is worth its bytes.
     :param declared_compression: of snapcraft.yaml, if one was found.
     :param exact: whether to pack with every codec rather than try some blocks.
+    :param codecs: names of those that are tried.
     :param surroundings: the snaps that it runs with, as far as they are at hand.
     :param prices_stacks: whether to try the codecs on these snaps as well.
     :param read: what is read of a component; ``None`` if that isn't known. Launches
@@ -115,6 +116,7 @@ class Request:
     policy: Policy = field(default_factory=Policy)
     declared_compression: str | None = None
     exact: bool = False
+    codecs: Sequence[str] = tuple(CODECS)
     surroundings: Surroundings = field(default_factory=Surroundings)
     prices_stacks: bool = False
     read: Literal["all", "none"] | None = "all"
@@ -251,8 +253,8 @@ def _try_codecs(
     if request.exact:
         from .trial.exact import run_exact_trial
 
-        return run_exact_trial(payload, progress=progress)
-    return run_sampled_trial(payload, progress=progress)
+        return run_exact_trial(payload, progress=progress, names=request.codecs)
+    return run_sampled_trial(payload, progress=progress, names=request.codecs)
 
 
 def _choose_apps(payload: Payload, request: Request) -> tuple[tuple[str, ...], str]:

@@ -11,6 +11,7 @@ from glob import escape
 from pathlib import Path
 
 from ..analysis import analyse, analysis_request
+from ..codecs import SHIPPABLE
 from ..core.errors import AdvisorError, NoInputError, StorageError
 from ..core.files import open_regular
 from ..core.terminal import printable
@@ -100,6 +101,7 @@ class SnapTask:
         loaded = replace(self._lint.loaded, profiles=profiles)
         lint = replace(self._lint, loaded=loaded)
         request = analysis_request(payload, loaded, lint.surroundings)
+        request = replace(request, codecs=SHIPPABLE)  # rows have no other's size
         analysis = analyse(payload, request, progress=ignore)
         linted = lint_analysed(payload, lint, analysis, project=None, progress=ignore)
         row = advice_row(analysis, linted, version=snap.version, snap_type=snap.type)

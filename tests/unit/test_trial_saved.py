@@ -57,6 +57,22 @@ def forbid_trials(mocker: MockerFixture) -> None:
     mocker.patch.object(sampled, "climb", side_effect=AssertionError)
 
 
+def test_trial_of_two_codecs_has_their_sizes_and_is_not_kept(
+    cache: Path, prime: Path
+) -> None:
+    with keeping_results(), open_payload(prime) as payload:
+        names = ("xz", "lzo")
+        some = run_sampled_trial(payload, progress=lambda _: None, names=names)
+    assert not cache.exists() or not list(cache.iterdir())
+    every = run_saved(prime)
+    assert {name: some.codecs[name] for name in names} == {
+        name: every.codecs[name] for name in names
+    }
+    assert some.lzo_less_xz_bytes == every.lzo_less_xz_bytes
+    assert not some.codecs["gzip"].available
+    assert every.codecs["gzip"].available
+
+
 def test_second_run_has_the_same_result_and_tries_nothing(
     cache: Path, prime: Path, mocker: MockerFixture
 ) -> None:
