@@ -145,7 +145,8 @@ def what_decides(analysis: Analysis) -> Iterator[Step]:
             title="It depends on how fast the device is; a calibrated profile of your "
             "own device decides it for that device",
             lines=(
-                f"sudo compression-advisor calibrate -o {_DEVICE}",
+                # sudo doesn't look where pipx puts programs
+                f'sudo "$(command -v compression-advisor)" calibrate -o {_DEVICE}',
                 again(analysis, "--device", _DEVICE),
             ),
             short="measure your own device",

@@ -102,7 +102,7 @@ Progress = Callable[[str], None]
 class CodecTrial:
     """One codec's image, with the data blocks of all files.
 
-    :param image_bytes: None if the codec isn't available.
+    :param image_bytes: None if the codec isn't available, or wasn't tried.
     """
 
     codec: str
@@ -118,7 +118,7 @@ class CodecTrial:
 
     @property
     def available(self) -> bool:
-        """Whether this machine can pack with it."""
+        """Whether its size is known: it was tried, and this machine has it."""
         return self.image_bytes is not None
 
 

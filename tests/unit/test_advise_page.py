@@ -98,7 +98,8 @@ def undecided(
 def test_undecided_after_a_recording_says_what_would_decide() -> None:
     options = (("--device", "hdd-laptop"), ("--launch-profile", "my.json"))
     text = full_text(replace(undecided("residency"), options=options))
-    assert "sudo compression-advisor calibrate -o this-machine.yaml" in text
+    program = '"$(command -v compression-advisor)"'
+    assert f"sudo {program} calibrate -o this-machine.yaml" in text
     assert "--device hdd-laptop" not in text
     named = "--launch-profile my.json --device this-machine.yaml"
     assert named in " ".join(text.split())

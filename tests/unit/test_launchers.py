@@ -261,3 +261,19 @@ def test_variable_that_doubles_itself_stays_short() -> None:
 @given(st.text(alphabet=st.sampled_from("aA=$/{}:-\"'\\ \n;|&#()`"), max_size=200))
 def test_any_text_yields_words(text: str) -> None:
     assert all(isinstance(word, str) for word in shell_words(text))
+
+
+def test_interpreter_beside_the_launcher_is_not_looked_for_in_the_base() -> None:
+    launcher = b'#!/bin/sh\ncd "$(dirname "$0")"\nexec ./perl ../lib/app "$@"\n'
+    payload = make_payload(
+        {
+            "bin/launch": launcher,
+            "bin/perl": make_elf(),
+            "lib/app": b"#!/usr/bin/env perl\nprint 1;\n",
+        },
+        base="core24",
+        apps={"hello": {"command": "bin/launch"}},
+    )
+    found = find_candidates(payload, "hello")
+    assert "./perl" not in {each.name for each in found.unresolved}
+    assert "bin/perl" in {each.entry.path for each in found.files}

@@ -340,7 +340,9 @@ class ProgramSearch:
         if runtime is None:
             return "other"
         invocation = Invocation(words=tuple(words), folder=folder)
-        if not self._start_if_shipped(words[0]):
+        relative = "/" in words[0] and words[0][0] not in "/$"
+        place = posixpath.normpath(posixpath.join(folder, words[0]))
+        if not self._start_if_shipped(f"$SNAP/{place}" if relative else words[0]):
             if "/" not in words[0] and (entry := self._paths.program(words[0])):
                 self._add(entry)
             elif self._elsewhere != "missing":  # the base may have it

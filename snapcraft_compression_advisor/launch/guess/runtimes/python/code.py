@@ -55,7 +55,7 @@ class Scope:
     :param calls: names of functions, methods and classes, and of modules whose main
         function is called.
     :param computed: whether it imports modules of which nothing is known.
-    :param runs: those of ``calls`` that it calls whatever the arguments are.
+    :param runs: those of ``calls`` that it calls under no condition.
     """
 
     imports: dict[str, None] = field(default_factory=dict)
