@@ -70,6 +70,7 @@ class Advisor:
     _asked: set[Artifact] = field(default_factory=set)
     _unconcluded: list[Artifact] = field(default_factory=list)
     _contexts: dict[Artifact, Context] = field(default_factory=dict)
+    _directories: dict[Artifact, DirectoryPayload] = field(default_factory=dict)
     _unset: dict[Artifact, str] = field(default_factory=dict)
     """Why snapcraft.yaml couldn't be changed."""
     _project: ProjectFile | None = None
@@ -215,7 +216,7 @@ class Advisor:
         if decision is None:
             return None
         if artifact not in self._contexts:
-            with open_artifact(artifact) as payload:
+            with self._opened(artifact) as payload:
                 self._contexts[artifact] = Context(
                     analysis=decision.as_packed,
                     inventory=payload.inventory,
@@ -253,7 +254,7 @@ class Advisor:
             raise ToolError(message, resolution="Install liblzma5 and liblzo2-2.")
         with (
             keeping_results(),
-            open_artifact(artifact) as payload,
+            self._opened(artifact) as payload,
             ExitStack() as until,
         ):
             request = _request(artifact, self.loaded, payload, until)
@@ -262,9 +263,20 @@ class Advisor:
             emit.progress(f"Estimating what compression suits {artifact.label}")
             return analyse(payload, request, progress=emit.debug)
 
+    @contextmanager
+    def _opened(self, artifact: Artifact) -> Iterator[Payload]:
+        """Open an artifact's files; a directory is listed once a run."""
+        if artifact in self._directories:
+            yield self._directories[artifact]
+            return
+        with _open(artifact) as payload:
+            if isinstance(payload, DirectoryPayload):
+                self._directories[artifact] = payload
+            yield payload
+
 
 @contextmanager
-def open_artifact(artifact: Artifact) -> Iterator[Payload]:
+def _open(artifact: Artifact) -> Iterator[Payload]:
     """Open an artifact's files."""
     if artifact.component is None:
         with open_payload(artifact.prime_dir) as payload:
