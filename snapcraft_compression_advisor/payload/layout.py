@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import NamedTuple
@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from ..codecs.codec import DATA_BLOCK_BYTES
 from .inventory import Entry, block_count
-from .source import Payload, SnapPayload
+from .source import DirectoryPayload, Payload, SnapPayload
 
 HEAD_BYTES = 4096
 """How much of files of equal length is compared before all of it is."""
 
-_WHOLE_READ_BYTES = 1024 * 1024
+_READ_BYTES = 1024 * 1024
 _new_digest = partial(hashlib.blake2b, digest_size=16)
 
 
@@ -172,16 +172,27 @@ def _copies_in_snap(payload: SnapPayload, files: Iterable[Entry]) -> dict[str, s
 
 def _find_copies(payload: Payload, files: Sequence[Entry]) -> dict[str, str]:
     """Return for each file whose content came before the path where it did."""
+    lengths = Counter(entry.size_bytes for entry in files)
+    alike = [entry for entry in files if lengths[entry.size_bytes] > 1]
+    keyed = (
+        (entry, (entry.size_bytes, _new_digest(head).digest()))
+        for entry, head in zip(alike, _heads(payload, alike), strict=True)
+    )
     copies: dict[str, str] = {}
-    for same_size in _groups((entry, entry.size_bytes) for entry in files):
-        heads = ((entry, _digest(payload, entry, HEAD_BYTES)) for entry in same_size)
-        for same_head in _groups(heads):
-            whole = [same_head]
-            if same_head[0].size_bytes > HEAD_BYTES:
-                whole = _groups((entry, _digest(payload, entry)) for entry in same_head)
-            for first, *others in whole:
-                copies.update((other.path, first.path) for other in others)
+    for same_head in _groups(keyed):
+        whole = [same_head]
+        if same_head[0].size_bytes > HEAD_BYTES:
+            whole = _groups((entry, _digest(payload, entry)) for entry in same_head)
+        for first, *others in whole:
+            copies.update((other.path, first.path) for other in others)
     return copies
+
+
+def _heads(payload: Payload, files: Iterable[Entry]) -> Iterator[bytes]:
+    paths = (entry.path for entry in files)
+    if isinstance(payload, DirectoryPayload):
+        return payload.heads(paths, HEAD_BYTES)
+    return (payload.read(path, offset=0, length=HEAD_BYTES) for path in paths)
 
 
 def _groups(keyed: Iterable[tuple[Entry, Hashable]]) -> list[list[Entry]]:
@@ -192,10 +203,9 @@ def _groups(keyed: Iterable[tuple[Entry, Hashable]]) -> list[list[Entry]]:
     return [group for group in groups.values() if len(group) > 1]
 
 
-def _digest(payload: Payload, entry: Entry, most_bytes: int | None = None) -> bytes:
-    """Return a digest of a file, or of its first bytes."""
-    digest, end = _new_digest(), min(entry.size_bytes, most_bytes or entry.size_bytes)
-    for offset in range(0, end, _WHOLE_READ_BYTES):
-        wanted = min(_WHOLE_READ_BYTES, end - offset)
-        digest.update(payload.read(entry.path, offset=offset, length=wanted))
+def _digest(payload: Payload, entry: Entry) -> bytes:
+    """Return a digest of a file."""
+    digest = _new_digest()
+    for offset in range(0, entry.size_bytes, _READ_BYTES):
+        digest.update(payload.read(entry.path, offset=offset, length=_READ_BYTES))
     return digest.digest()

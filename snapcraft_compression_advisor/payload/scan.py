@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from fnmatch import translate
+from itertools import groupby
 from pathlib import Path
 from typing import NoReturn
 
@@ -77,10 +78,9 @@ starts with."""
 
 @contextmanager
 def file_beneath(root: str | Path, path: str) -> Iterator[int]:
-    """Open a regular file for reading; as :func:`_opened`."""
-    with _opened(root, path) as descriptor:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(0, "it is no longer a regular file")
+    """Open a regular file for reading; as :func:`_open`."""
+    with _closing(_open(root, path)) as descriptor:
+        _check_regular(descriptor)
         yield descriptor
 
 
@@ -90,9 +90,8 @@ def read_beneath(root: str | Path, path: str, *, offset: int, length: int) -> by
         return os.pread(descriptor, length, offset)
 
 
-@contextmanager
-def _opened(root: str | Path, path: str, flags: int = 0) -> Iterator[int]:
-    """Open what a path in the root leads to for reading; yield its descriptor.
+def _open(root: str | Path, path: str, flags: int = 0) -> int:
+    """Open what a path in the root leads to for reading; return its descriptor.
 
     :param root: may itself be a symbolic link.
     :raises OSError: if there is nothing, or a link is on the way.
@@ -106,13 +105,22 @@ def _opened(root: str | Path, path: str, flags: int = 0) -> Iterator[int]:
             above = here
             here = os.open(directory, _PASSED | os.O_NOFOLLOW, dir_fd=above)
             os.close(above)
-        descriptor = os.open(name, _READ | flags, dir_fd=here)
+        return os.open(name, _READ | flags, dir_fd=here)
     finally:
         os.close(here)
+
+
+@contextmanager
+def _closing(descriptor: int) -> Iterator[int]:
     try:
         yield descriptor
     finally:
         os.close(descriptor)
+
+
+def _check_regular(descriptor: int) -> None:
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        raise OSError(0, "it is no longer a regular file")
 
 
 def scan_directory(root: Path, *, state: PayloadState | None = None) -> Inventory:
@@ -167,7 +175,7 @@ class _Listing:
         subdirectories = []
         prefix = f"{directory}/" if directory else ""
         with (
-            _opened(self._root, directory or ".", os.O_DIRECTORY) as descriptor,
+            _closing(_open(self._root, directory or ".", os.O_DIRECTORY)) as descriptor,
             os.scandir(descriptor) as items,
         ):
             for item in sorted(items, key=lambda item: os.fsencode(item.name)):
@@ -281,6 +289,20 @@ class Directory:
             return read_beneath(self.path, path, offset=offset, length=length)
         except OSError as error:
             raise _unreadable(self.path / path, error) from error
+
+    def heads(self, paths: Iterable[str], length: int) -> Iterator[bytes]:
+        """Yield the first bytes of regular files; each directory is opened once."""
+        for directory, inside in groupby(paths, lambda path: path.rpartition("/")[0]):
+            path = directory or "."
+            try:
+                with _closing(_open(self.path, path, os.O_DIRECTORY)) as parent:
+                    for path in inside:  # which an error names
+                        name = path.rpartition("/")[2]
+                        with _closing(os.open(name, _READ, dir_fd=parent)) as file:
+                            _check_regular(file)
+                            yield os.pread(file, length, 0)
+            except OSError as error:
+                raise _unreadable(self.path / path, error) from error
 
     def data_ranges(self, path: str) -> Sequence[tuple[int, int]]:
         """Return the parts of a regular file that aren't holes, start and end."""

@@ -1,6 +1,7 @@
 """A payload that changes while it is read leads nowhere else."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,15 @@ def test_a_directory_swapped_for_a_link_is_not_followed(
         payload.read("data/file", offset=0, length=10)
     with pytest.raises(StorageError, match="data/file"):
         payload.data_ranges("data/file")
+    with pytest.raises(StorageError, match="data"):
+        list(payload.heads(["data/file"], 10))
+
+
+def test_heads_are_the_first_bytes_of_files_in_any_directories(tmp_path: Path) -> None:
+    files = {"a": "1", "b/c": "22", "b/d": "", "b/e/f": "4" * 9, "b/g": "5" * 9}
+    tree = fill(tmp_path, {"meta/snap.yaml": "name: x\n", **files})
+    heads = list(DirectoryPayload(tree).heads(files, 4))
+    assert heads == [text[:4].encode() for text in files.values()]
 
 
 def test_a_directory_swapped_for_a_link_is_not_listed(
@@ -79,21 +89,28 @@ def test_a_directory_swapped_for_a_link_is_not_listed(
         scan_directory(payload.path)
 
 
-@pytest.mark.parametrize("method", ["read", "data_ranges"])
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda payload, path: payload.read(path, offset=0, length=1),
+        lambda payload, path: payload.data_ranges(path),
+        lambda payload, path: list(payload.heads([path], 1)),
+    ],
+)
 def test_a_file_swapped_for_a_fifo_is_not_waited_for(
-    payload: DirectoryPayload, method: str
+    payload: DirectoryPayload, read: Callable[[DirectoryPayload, str], object]
 ) -> None:
     path = payload.path / "data/file"
     path.unlink()
     os.mkfifo(path)
-    arguments = {"offset": 0, "length": 1} if method == "read" else {}
     with pytest.raises(StorageError, match="no longer a regular file"):
-        getattr(payload, method)("data/file", **arguments)
+        read(payload, "data/file")
 
 
 def test_no_descriptor_stays_open(payload: DirectoryPayload) -> None:
     before = len(os.listdir("/proc/self/fd"))  # noqa: PTH208 - names are all it takes
     payload.read("data/file", offset=0, length=10)
+    list(payload.heads(["data/file", "meta/snap.yaml"], 10))
     swap(payload)
     for _ in range(3):
         with pytest.raises(StorageError):
