@@ -65,12 +65,12 @@ MOST_CHI2 = 1.6424
 RIDGE = 1e-4
 """Penalty on standardised coefficients: keeps the products, which say much the same,
 from cancelling each other out."""
-LOOKS = ("zstd 1", "xz by zstd", "lzo by lzo", "lzo by zstd")
+LOOKS = ("zstd 1", "xz by zstd", "lzo by zstd")
 TARGETS = tuple(name for name in CODECS if name != "none")
 FIELDS = ("payload", "kind", "file", "file_bytes", "raw_bytes", *LOOKS, *TARGETS)
 COLUMNS = {
     NOT_PACKED: LOOKS,
-    "xz": ("xz", "lzo by lzo", "lzo by zstd"),
+    "xz": ("xz", "lzo by zstd"),
     "lzo": ("lzo", "xz by zstd"),
 }
 """What is known of a block, by the codec that the payload is packed with."""

@@ -18,7 +18,7 @@ from snapcraft_compression_advisor.codecs.zstandard import Zstd
 
 Tables = dict[str, bytes]
 SUPERBLOCK = struct.Struct("<5I6H8Q")
-_FAST = {**CODECS, **{each.name: each for each in (Gzip(1), Lzo(0), Xz(0), Zstd(1))}}
+_FAST = {**CODECS, **{each.name: each for each in (Gzip(1), Lzo(1), Xz(0), Zstd(1))}}
 _STORED = 1 << 15
 _CODEC, _FLAGS, _USED = 5, 7, 12
 _ID_START, _XATTR_START, _INODE_START, _DIRECTORY_START = 13, 14, 15, 16

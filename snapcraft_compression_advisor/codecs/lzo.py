@@ -14,11 +14,9 @@ _LEVEL = 8
 """``SQUASHFS_LZO1X_999_COMP_DEFAULT`` of ``lzo_wrapper.h``."""
 
 _WORK_BYTES = 14 * 16384 * 2
-"""``LZO1X_999_MEM_COMPRESS`` of ``lzo1x.h``: counted in shorts of two bytes. LZO1X-1
-takes less."""
+"""``LZO1X_999_MEM_COMPRESS`` of ``lzo1x.h``: counted in shorts of two bytes."""
 
 _COMPRESS = "lzo1x_999_compress_level"
-_COMPRESS_FAST = "lzo1x_1_compress"
 _OPTIMIZE = "lzo1x_optimize"
 
 _SUCCESS = 0
@@ -34,7 +32,7 @@ _FROM_TO = (c_char_p, c_size_t, c_char_p, c_void_p)
 class Lzo(BoundCodec):
     """lzo1x_999, then optimised for faster decompression; at level 8 as in mksquashfs.
 
-    :param level: 1 to 9, or 0 for LZO1X-1: other levels take less time than 8.
+    :param level: 1 to 9: lower ones take less time.
     """
 
     name = "lzo"
@@ -57,7 +55,6 @@ class Lzo(BoundCodec):
                 c_int,
                 (*_FROM_TO, c_char_p, c_char_p, c_size_t, c_void_p, c_int),
             ),
-            _COMPRESS_FAST: (c_int, (*_FROM_TO, c_char_p)),
             _OPTIMIZE: (c_int, (*_FROM_TO, c_void_p)),
             "lzo1x_decompress_safe": (c_int, (*_FROM_TO, c_void_p)),
         },
@@ -73,10 +70,7 @@ class Lzo(BoundCodec):
         output, length = ctypes.create_string_buffer(expanded_bytes), c_size_t()
         work = ctypes.create_string_buffer(_WORK_BYTES)
         place = (block, len(block), output, byref(length), work)
-        if self._level:
-            self._call(_COMPRESS, *place, None, 0, None, self._level)
-        else:
-            self._call(_COMPRESS_FAST, *place)
+        self._call(_COMPRESS, *place, None, 0, None, self._level)
         if length.value >= len(block):
             return block
         if self._level == _LEVEL:  # it changes bytes, not the length

@@ -7,13 +7,13 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from itertools import chain, islice
+from itertools import islice
 from typing import ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..codecs.codec import DATA_BLOCK_BYTES, Codec
+from ..codecs.codec import Codec
 from ..codecs.deflate import Gzip
 from ..codecs.lzo import Lzo
 from ..codecs.xz import Xz
@@ -30,7 +30,6 @@ time: 3 to 5 % of an xz block's size stay unexplained, and 2 to 3 % of an lzo bl
 whole blocks 2 to 4 and 1 to 2 %. Fewer, longer pieces tell less."""
 
 _BATCH_BLOCKS = 16
-_ZEROS = bytes(DATA_BLOCK_BYTES)
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 _WAITING_PER_WORKER = 3
@@ -56,7 +55,7 @@ class QuickLook:
 
     def at(self, contents: bytes) -> tuple[float, ...]:
         """Look at one block; zero if mksquashfs makes a hole of it."""
-        if contents == _ZEROS[: len(contents)]:
+        if not contents.lstrip(b"\0"):
             return (0.0,)
         part = excerpt(contents)
         return (len(self.codec.compress(part)) * len(contents) / len(part),)
@@ -64,17 +63,18 @@ class QuickLook:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CloserLook:
-    """What fast codecs make of a block, and what others would: some 2 ms.
+    """What faster levels of slow codecs make of a block, as far as it shows: some 2 ms.
 
-    The size that a closer codec would make of the block is taken to be that of a fast
-    one, times what the two make of the excerpt.
+    The size of the whole block with one of them is taken to be that with a fast codec,
+    times what the two make of an excerpt.
 
-    :param pairs: a closer codec and a fast one.
-    :param fastest: the codec whose size comes first; None if that isn't wanted.
+    :param closer: the slow codecs at faster levels.
+    :param with_fast: whether the size with the fast codec comes first.
     """
 
-    pairs: tuple[tuple[Codec, Codec], ...]
-    fastest: Codec | None
+    fast: Codec
+    closer: tuple[Codec, ...]
+    with_fast: bool
 
     @property
     def columns(self) -> int:
@@ -83,31 +83,23 @@ class CloserLook:
 
     @property
     def column_names(self) -> tuple[str, ...]:
-        """The fastest codec, then each closer codec with the fast one beside it."""
-        pairs = (f"{closer.name} by {fast.name}" for closer, fast in self.pairs)
-        return (*([self.fastest.name] if self.fastest else ()), *pairs)
+        """The fast codec, then each closer one with the fast one beside it."""
+        closer = (f"{codec.name} by {self.fast.name}" for codec in self.closer)
+        return (*([self.fast.name] if self.with_fast else ()), *closer)
 
     def at(self, contents: bytes) -> tuple[float, ...]:
         """Look at one block; nothing but zeros if mksquashfs makes a hole of it.
 
         No size is larger than the block.
         """
-        if contents == _ZEROS[: len(contents)]:
+        if not contents.lstrip(b"\0"):
             return (0.0,) * self.columns
         part = excerpt(contents)
-        first = [self.fastest] if self.fastest else []
-        fast = {*first, *(each for _, each in self.pairs)}
-        of_part: dict[Codec, int] = {}
-        whole: dict[Codec, int] = {}
-        for codec in dict.fromkeys((*first, *chain(*self.pairs))):
-            of_part[codec] = len(codec.compress(part))
-            if codec in fast:
-                whole[codec] = len(codec.compress(contents))
-        sizes = (
-            *(whole[codec] for codec in first),
-            *(whole[f] * of_part[c] / of_part[f] for c, f in self.pairs),
-        )
-        return tuple(min(float(len(contents)), size) for size in sizes)
+        fast_bytes = len(self.fast.compress(contents))
+        scale = fast_bytes / len(self.fast.compress(part))
+        sizes = (len(codec.compress(part)) * scale for codec in self.closer)
+        found = (*([fast_bytes] if self.with_fast else ()), *sizes)
+        return tuple(min(float(len(contents)), size) for size in found)
 
 
 def excerpt(contents: bytes) -> bytes:
@@ -126,14 +118,11 @@ def closer_look(*, known: str | None = None) -> CloserLook:
     :param known: a codec whose sizes are known already, which tell more than those of
         the fastest one.
     """
-    fastest, closer_lzo = _fastest(), Lzo(level=4)
-    closer_xz = Xz(preset=1, dictionary_bytes=EXCERPT_BYTES)
-    pairs = ((closer_xz, fastest), (closer_lzo, Lzo(level=0)), (closer_lzo, fastest))
+    closer = (Xz(preset=1, dictionary_bytes=EXCERPT_BYTES), Lzo(level=4))
     return CloserLook(
-        pairs=tuple(
-            pair for pair in pairs if pair[0].available and pair[0].name != known
-        ),
-        fastest=fastest if known is None else None,
+        fast=_fastest(),
+        closer=tuple(c for c in closer if c.available and c.name != known),
+        with_fast=known is None,
     )
 
 

@@ -53,8 +53,9 @@ CLOSER_BLOCKS = 320
 SNAP_CLOSER_BLOCKS = 160
 """Blocks looked at closely. Eight draws each from ten payloads were off by 0.60 % with
 300, by 0.48 % with 400 (median of xz and lzo). Of a snap, all sizes with one codec are
-known, which tell more: with xz's, lzo's are off by 0.55 % with 160, by 0.53 % with
-200; with lzo's, xz's by 0.44 and 0.45 % (median, five draws each from ten snaps)."""
+known, which tell more: with xz's, lzo's are off by 0.61 % with 160, by 0.57 % with
+200; with lzo's, xz's by 0.69 % with both (median, five draws each from the ten snaps
+of a lot)."""
 
 TRIED_BLOCKS = 24
 """Blocks tried. A model fitted beforehand predicts them from the closer look; that they
