@@ -79,6 +79,20 @@ def test_build_that_only_lacks_files_downloads_new_tables() -> None:
     assert plain.size_bytes.mid > 0
 
 
+@pytest.mark.parametrize(("codec", "more"), [("lzo", 3), ("xz", 1.2)])
+def test_file_that_goes_gives_those_behind_it_other_numbers(
+    codec: str, more: float
+) -> None:
+    files = {f"{number:02}": b"%d" % number for number in range(100)}
+    old = make_payload(files)
+
+    def without(name: str) -> float:
+        new = make_payload({each: files[each] for each in files if each != name})
+        return DeltaMaker(old, new).plain(codec).size_bytes.mid
+
+    assert without("00") > more * without("99")
+
+
 FULL = Interval.exactly(100.0)
 
 
