@@ -43,11 +43,14 @@ ADVICE = f"""
 import sys
 from pathlib import Path
 from craft_cli import EmitterMode, emit
-from snapcraft_compression_advisor.host.advisor import Advisor
-from snapcraft_compression_advisor.host.decision import Artifact
-from snapcraft_compression_advisor.lint.rules import ALL_RULES
-from snapcraft_compression_advisor.lint.run import run_rules
-from snapcraft_compression_advisor.lint.run import make_selection
+from snapcraft_compression_advisor_plugin import without_collector
+
+with without_collector():
+    from snapcraft_compression_advisor.host.advisor import Advisor
+    from snapcraft_compression_advisor.host.decision import Artifact
+    from snapcraft_compression_advisor.lint.rules import ALL_RULES
+    from snapcraft_compression_advisor.lint.run import run_rules
+    from snapcraft_compression_advisor.lint.run import make_selection
 
 prime, project = map(Path, sys.argv[1:])
 emit.init(EmitterMode.QUIET, "added-time", "added-time", log_filepath=project / "log")

@@ -6,13 +6,17 @@ Failures of the advisor that need not stop a pack are kept from it.
 from __future__ import annotations
 
 import functools
-import gc
 import importlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from snapcraft_compression_advisor_plugin import RESOLUTION, reason_of, warn_of
+from snapcraft_compression_advisor_plugin import (
+    RESOLUTION,
+    reason_of,
+    warn_of,
+    without_collector,
+)
 
 from ..core.errors import AdvisorError, BadDataError
 
@@ -83,7 +87,7 @@ def judging(
         action failed and the mode is ``enforce``.
     """
     try:
-        with _without_collector():
+        with without_collector():
             return action()
     except (SettingsError, PolicyBrokenError):
         raise
@@ -93,17 +97,6 @@ def judging(
             raise CannotJudgeError.of(reason) from error
         warn_of(f"{what}: {reason}")
         return None
-
-
-@contextmanager
-def _without_collector() -> Iterator[None]:
-    """Look for no cycles: that walks all that the host has, 0.5 s of an advice's 6."""
-    resume = gc.enable if gc.isenabled() else gc.disable
-    gc.disable()
-    try:
-        yield
-    finally:
-        resume()
 
 
 def wrap(owner: object, name: str, wrapper: Callable[..., Any]) -> None:

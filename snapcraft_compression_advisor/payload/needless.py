@@ -147,11 +147,18 @@ def needless_by_name(payload: Payload) -> dict[NeedlessKind, list[NeedlessFile]]
     filled = [
         entry
         for entry in payload.inventory.entries.values()
-        if entry.kind is EntryKind.FILE and entry.size_bytes
+        if entry.kind is EntryKind.FILE
+        and entry.size_bytes
+        and len(entry.path) <= LONGEST_PATH
     ]
     found: dict[NeedlessKind, list[NeedlessFile]] = {}
     for pattern in _patterns():
-        entries = [entry for entry in filled if _matches(pattern, entry.path)]
+        entries = [
+            entry
+            for entry in filled
+            if pattern.paths.fullmatch(entry.path)
+            and not _LEGAL.search(entry.path.rpartition("/")[2])
+        ]
         if pattern.magics:
             entries.sort(key=lambda entry: (-entry.size_bytes, entry.path))
             length, read = max(map(len, pattern.magics)), payload.read
@@ -179,14 +186,6 @@ def needless_by_name(payload: Payload) -> dict[NeedlessKind, list[NeedlessFile]]
             for entry in entries
         )
     return found
-
-
-def _matches(pattern: _Pattern, path: str) -> bool:
-    return (
-        len(path) <= LONGEST_PATH
-        and pattern.paths.fullmatch(path) is not None
-        and not _LEGAL.search(path.rpartition("/")[2])
-    )
 
 
 def unstripped_files(payload: Payload) -> Iterator[NeedlessFile]:
