@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable, Collection, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -266,23 +266,13 @@ class Advisor:
     @contextmanager
     def _opened(self, artifact: Artifact) -> Iterator[Payload]:
         """Open an artifact's files; a directory is listed once a run."""
-        if artifact in self._directories:
-            yield self._directories[artifact]
-            return
-        with _open(artifact) as payload:
+        place, listed = artifact.prime_dir, self._directories.get(artifact)
+        if artifact.component is not None and listed is None:
+            listed = DirectoryPayload(place, component=artifact.component)
+        with open_payload(place) if listed is None else nullcontext(listed) as payload:
             if isinstance(payload, DirectoryPayload):
                 self._directories[artifact] = payload
             yield payload
-
-
-@contextmanager
-def _open(artifact: Artifact) -> Iterator[Payload]:
-    """Open an artifact's files."""
-    if artifact.component is None:
-        with open_payload(artifact.prime_dir) as payload:
-            yield payload
-    else:
-        yield DirectoryPayload(artifact.prime_dir, component=artifact.component)
 
 
 def _request(
