@@ -21,6 +21,7 @@ from lint_reports import DEBUG_SYMBOLS
 from snapcraft_compression_advisor.host.advisor import Advisor
 from snapcraft_compression_advisor.host.decision import Artifact
 from snapcraft_compression_advisor.lint.finding import Location
+from snapcraft_compression_advisor.payload import scan
 
 
 @pytest.fixture
@@ -107,6 +108,27 @@ def test_a_key_that_was_set_meanwhile_is_no_finding(
     assert advisor.context(artifact) is not None
     advisor.before_pack(artifact)
     assert list(linter_module.find(advisor, folder / "files")) == []
+
+
+@pytest.mark.parametrize("component", [None, "extra"])
+def test_directory_is_listed_once_a_run(
+    linter_module: ModuleType,
+    tmp_path: Path,
+    mocker: MockerFixture,
+    component: str | None,
+) -> None:
+    del linter_module  # no more than in place
+    folder = make_project(tmp_path / "project", components=True)
+    listings = mocker.spy(scan, "scan_directory")
+    advisor = Advisor(project_dir=folder)
+    artifact = Artifact(
+        prime_dir=folder / "files", compression="xz", component=component
+    )
+    advisor.before_pack(artifact)
+    context = advisor.context(artifact)
+    assert context is not None
+    assert context.survey.copies == ()
+    listings.assert_called_once()
 
 
 @pytest.mark.parametrize(
