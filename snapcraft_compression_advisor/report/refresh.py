@@ -38,6 +38,7 @@ _CHANGES: Mapping[ChangeKind, str] = {
     "timestamp": "the same except for a timestamp or a build id",
     "cache": "a cache of unchanged files, made at another time",
 }
+_TABLES = "names, times and places of all files: the image's tables"
 _REMEDIES: Mapping[ChangeKind, str] = {
     "recompressed": "Build archives reproducibly, or store their members uncompressed: "
     "the image is compressed anyway.",
@@ -128,8 +129,10 @@ def _reasons(refresh: Refresh) -> Iterator[Section]:
         (each.plain_bytes.get(first, each.delta_bytes), _kind_text(each))
         for each in totals(refresh.files)
     ]
-    most = [each for each in sorted(added, reverse=True) if each[0]][:_SHOWN_REASONS]
-    rows = tuple((size(count), text) for count, text in most)
+    whole = refresh.codecs[first].deltas[PLAIN].size_bytes.mid
+    added.append((whole - sum(count for count, _ in added), _TABLES))
+    most = sorted((each for each in added if each[0] >= 1), reverse=True)
+    rows = tuple((size(count), text) for count, text in most[:_SHOWN_REASONS])
     if rows:
         yield Section(
             title=f"What makes it large with {first}",

@@ -236,6 +236,12 @@ def test_screen_has_both_codecs_and_the_reasons_in_twelve_lines(
     assert len(text.splitlines()) <= 12
 
 
+def test_what_no_file_adds_are_the_tables(refresh: Refresh) -> None:
+    text = print_text(refresh_page(replace(refresh, files=refresh.files[:1])))
+    assert "\n  1.5 MB    names, times and places of all files: the image's" in text
+    assert "\n  500.0 kB  1 file: new" in text
+
+
 @pytest.mark.parametrize("kind", get_args(ChangeKind))
 def test_each_reason_takes_one_line(refresh: Refresh, kind: ChangeKind) -> None:
     many = [make_change("a", kind)] * 3000
