@@ -8,7 +8,6 @@ warning, or the end of the pack if the mode may be ``enforce``.
 
 from __future__ import annotations
 
-import gc
 import importlib
 import os
 import sys
@@ -92,6 +91,8 @@ def _install(app: Application, here: Path) -> list[str]:
 @contextmanager
 def without_collector() -> Iterator[None]:
     """Look for no cycles: that walks all that the host has, 0.5 s of an advice's 6."""
+    import gc  # noqa: PLC0415 # other applications needn't load it
+
     resume = gc.enable if gc.isenabled() else gc.disable
     gc.disable()
     try:

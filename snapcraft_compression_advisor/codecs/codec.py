@@ -61,6 +61,8 @@ class Codec(Decompressor):
 
     shippable: ClassVar[bool] = False
     """Whether snapcraft and the store accept it (only xz and lzo)."""
+    keeps_literals: ClassVar[bool] = False
+    """Whether bytes that it doesn't find before stay as they are: none are encoded."""
     first_kernel: ClassVar[tuple[int, int] | None]
     """Release of Linux that first had its ``fs/squashfs/…_wrapper.c``; 2.6.x stands as
     (2, x). ``None`` if none is needed, or mainline never had it."""
@@ -143,6 +145,7 @@ class Identity(Codec):
 
     name = "none"
     squashfs_id = None
+    keeps_literals = True
     first_kernel = None
     kernel_time = None
     metadata_bytes_each = (49.0, 1.0, 4.0)

@@ -18,6 +18,7 @@ class Lz4(BoundCodec):
     name = "lz4"
     squashfs_id = 5
     first_kernel = (3, 19)
+    keeps_literals = True
     # version 1, no flags (lz4_wrapper.h)
     default_options = bytes([1, 0, 0, 0, 0, 0, 0, 0])
     kernel_time = KernelTime(

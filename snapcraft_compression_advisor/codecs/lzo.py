@@ -38,6 +38,7 @@ class Lzo(BoundCodec):
     name = "lzo"
     squashfs_id = 3
     shippable = True
+    keeps_literals = True
     first_kernel = (2, 36)
     kernel_time = KernelTime(
         block_us=3.42, raw_us_per_kib=0.2098, stored_us_per_kib=1.339

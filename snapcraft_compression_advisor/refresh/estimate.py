@@ -42,11 +42,10 @@ DRAWN_BYTES = 6 * MIB
 SPREAD = 1.4
 """By how much an estimate may be off: docs/study/deltas.md."""
 RENUMBERED_BYTES = 20.0
-PLACED_BYTES = {"lzo": 6.0, "lz4": 6.0}
-OTHERS_PLACED_BYTES = 15.0
+LITERAL_BYTES, ENCODED_BYTES = 6.0, 15.0
 """What a delta has of an image's tables, for an entry whose inode has another number,
-and for any other: most blocks have another place. lzo and lz4 leave as they are the
-bytes that they don't find before, so that less is new (docs/study/deltas.md)."""
+and for any other, with a codec that keeps literals, or with one that encodes them: most
+blocks have another place (docs/study/deltas.md)."""
 MOST_TABLE_BYTES = 29.0
 """All of them for an entry, with lzo; 20 with xz (the same page)."""
 
@@ -182,10 +181,10 @@ class DeltaMaker:
         Inodes are numbered in the order of the entries: one that is added or removed
         gives all behind it another number.
         """
-        old, new = (each.inventory.entries for each in (self._old, self._new))
+        old, new = self._old.inventory.entries, self._new.inventory.entries
         same = sum(map(eq, old, new))
-        mid = RENUMBERED_BYTES * (len(new) - same)
-        mid += PLACED_BYTES.get(codec, OTHERS_PLACED_BYTES) * same
+        each = LITERAL_BYTES if CODECS[codec].keeps_literals else ENCODED_BYTES
+        mid = each * same + RENUMBERED_BYTES * (len(new) - same)
         return Interval(low=0.0, mid=mid, high=MOST_TABLE_BYTES * len(new))
 
     def _rate(self, changed: Sequence[_Block], codec: str) -> float:
