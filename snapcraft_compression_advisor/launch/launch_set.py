@@ -41,7 +41,8 @@ BlindReason = Literal[
 ]
 """Why a guess can't know all that a launch reads:
 
-- ``computed-command``: a shell script starts a program whose name it makes at run time;
+- ``computed-command``: a program is started that isn't found, as one whose name a
+  shell script makes at run time;
 - ``computed-import``: a script loads a module whose name it makes at run time;
 - ``computed-program``: a script in another language than shell starts a program whose
   name it makes at run time;

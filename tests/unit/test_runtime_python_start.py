@@ -179,6 +179,24 @@ def test_module_directory_and_code_are_started(command: str) -> None:
     assert HEAVY in names(files, command)
 
 
+MODULES = {
+    f"{PACKAGES}/package/__init__.py": b"",
+    f"{PACKAGES}/package/module.py": b"",
+    f"{PACKAGES}/namespace/__main__.py": b"",
+}
+
+
+@pytest.mark.parametrize("module", ["nowhere", "package"])  # that has no __main__
+def test_module_that_is_no_program_of_the_snap_is_a_blind_spot(module: str) -> None:
+    spot = BlindSpot(reason="computed-command", where=f"python3 -m {module}")
+    assert search(MODULES, f"usr/bin/python3 -m {module}").blind_spots == (spot,)
+
+
+@pytest.mark.parametrize("module", ["package.module", "namespace", "http.server"])
+def test_module_of_the_snap_or_of_python_is_none(module: str) -> None:
+    assert search(MODULES, f"usr/bin/python3 -m {module}").blind_spots == ()
+
+
 @pytest.mark.parametrize(
     ("wrapper", "script"),
     [

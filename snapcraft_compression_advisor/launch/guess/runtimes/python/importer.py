@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import posixpath
 import re
+import sys
 from collections import deque
 from typing import TYPE_CHECKING
 
@@ -171,7 +172,12 @@ class Importer:
     def start_module(self, name: str) -> None:
         """Follow a module that is started as a program (``python3 -m``)."""
         self._own.add(_top(name))
-        self._pending.extend((name, f"{name}.__main__"))
+        found, main = self._finder.find(name), f"{name}.__main__"
+        self._pending.extend((name, main))
+        if found is None or found.package == name:  # a package isn't a program itself
+            known = self._finder.find(main) or _top(name) in sys.stdlib_module_names
+            if not known:  # what is Python's own may be the base's
+                self._blind("computed-command", f"python3 -m {name}")
 
     def start_function(self, module: str, function: str) -> None:
         """Follow a function that an entry point names."""
